@@ -1,0 +1,3 @@
+//! Pure functions from frames and expectations to tables and findings.
+
+pub mod tables;

@@ -1,0 +1,22 @@
+//! The columnar contract between ingest and analysis.
+
+use crate::schema::*;
+
+/// All rows that the analyses read, in reading order within each frame.
+#[derive(Debug, Clone, Default)]
+pub struct Frames {
+    pub files: Vec<FileRow>,
+    pub methods: Vec<MethodRow>,
+    pub sessions: Vec<SessionRow>,
+    pub calls: Vec<CallRow>,
+    /// Ordered by call.
+    pub args: Vec<ArgRow>,
+    pub declarations: Vec<DeclarationRow>,
+    pub catalogs: Vec<CatalogRow>,
+    pub listings: Vec<ListingRow>,
+    pub completions: Vec<CompletionRow>,
+    pub elicitations: Vec<ElicitationRow>,
+    /// Ordered by elicitation.
+    pub fields: Vec<FieldRow>,
+    pub rejected: Vec<RejectedRow>,
+}

@@ -1,0 +1,6 @@
+pub mod audit;
+pub mod expect;
+pub mod finding;
+pub mod frames;
+pub mod protocol;
+pub mod schema;
