@@ -207,7 +207,7 @@ fn list_field(name: &str) -> Field {
 
 fn read_list<'a, T: 'a>(column: &Column, mut each: impl FnMut(&str) -> Option<T>) -> PolarsResult<Cells<'a, Vec<T>>> {
     let mut rows = Vec::with_capacity(column.len());
-    for cell in column.list()?.into_iter() {
+    for cell in column.list()?.series_iter() {
         let items = match &cell {
             Some(series) => series.str()?.iter().flatten().filter_map(&mut each).collect(),
             None => Vec::new(),

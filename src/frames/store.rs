@@ -1,0 +1,143 @@
+//! A frames folder, asked by Polars: lazy scans over the Parquet parts, with the filters a user gave pushed down.
+
+use super::Frames;
+use super::folder::{Folder, FramesError};
+use crate::protocol::message::{Text, Ts};
+use crate::schema::{
+    ArgRow, CallRow, CatalogRow, CompletionRow, DeclarationRow, ElicitationRow, FieldRow, FileRow, ListingRow,
+    MethodRow, RejectedRow, Row, SessionRow,
+};
+use ahash::AHashSet;
+use polars::prelude::{
+    Expr, IdxSize, IntoLazy as _, LazyFrame, PlRefPath, ScanArgsParquet, col, lit,
+};
+use std::path::Path;
+
+/// Rows read at a time: bounds the memory of a scan, whatever the frame's size.
+const SLICE_ROWS: usize = 65_536;
+
+/// Which calls and elicitations to look at. Listings and sessions are never filtered: the declaration in effect
+/// depends on all of them.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Filter {
+    pub since: Option<Ts>,
+    /// Exclusive.
+    pub until: Option<Ts>,
+    pub server: Option<Text>,
+    pub prompt: Option<Text>,
+    pub client: Option<Text>,
+    pub session: Option<Text>,
+}
+
+impl Filter {
+    /// The part that Polars pushes into the scan of a frame.
+    fn predicate(&self, with_prompt: bool, with_client: bool) -> Option<Expr> {
+        let mut parts: Vec<Expr> = Vec::new();
+        if let Some(since) = self.since {
+            parts.push(micros().gt_eq(lit(since.0)));
+        }
+        if let Some(until) = self.until {
+            parts.push(micros().lt(lit(until.0)));
+        }
+        let mut equal = |column: &str, wanted: &Option<Text>| {
+            if let Some(wanted) = wanted {
+                parts.push(col(column).cast(polars::prelude::DataType::String).eq(lit(wanted.to_string())));
+            }
+        };
+        equal("session", &self.session);
+        if with_prompt {
+            equal("prompt", &self.prompt);
+        }
+        if with_client {
+            equal("client", &self.client);
+        }
+        parts.into_iter().reduce(Expr::and)
+    }
+}
+
+fn micros() -> Expr {
+    col("ts").cast(polars::prelude::DataType::Int64)
+}
+
+fn scan<R: Row>(folder: &Folder, predicate: Option<Expr>) -> Result<Vec<R>, FramesError> {
+    let mut rows = Vec::new();
+    for part in folder.parts(R::FRAME)? {
+        scan_part(&part, predicate.as_ref(), &mut rows)?;
+    }
+    Ok(rows)
+}
+
+fn scan_part<R: Row>(part: &Path, predicate: Option<&Expr>, rows: &mut Vec<R>) -> Result<(), FramesError> {
+    let failed =
+        |source| FramesError::Read { path: part.display().to_string(), source: Box::new(source) };
+    let path = PlRefPath::try_from_path(part).map_err(failed)?;
+    let columns: Vec<Expr> = R::columns().iter().map(|column| col(column.name)).collect();
+    let mut lazy = LazyFrame::scan_parquet(path, ScanArgsParquet { glob: false, ..Default::default() })
+        .map_err(failed)?;
+    if let Some(predicate) = predicate {
+        lazy = lazy.filter(predicate.clone());
+    }
+    let lazy = lazy.select(columns);
+    let mut offset = 0;
+    loop {
+        let frame = lazy.clone().slice(offset, SLICE_ROWS as IdxSize).collect().map_err(failed)?;
+        let height = frame.height();
+        rows.append(&mut R::read(&frame).map_err(failed)?);
+        if height < SLICE_ROWS {
+            return Ok(());
+        }
+        offset += SLICE_ROWS as i64;
+    }
+}
+
+/// Reads what the analyses need.
+///
+/// # Errors
+/// A part that is missing a column or cannot be read is named.
+pub fn load(folder: &Folder, filter: &Filter) -> Result<Frames, FramesError> {
+    let mut frames = Frames {
+        files: scan::<FileRow>(folder, None)?,
+        methods: scan::<MethodRow>(folder, None)?,
+        sessions: scan::<SessionRow>(folder, None)?,
+        calls: scan::<CallRow>(folder, filter.predicate(true, true))?,
+        args: scan::<ArgRow>(folder, None)?,
+        declarations: scan::<DeclarationRow>(folder, None)?,
+        catalogs: scan::<CatalogRow>(folder, None)?,
+        listings: scan::<ListingRow>(folder, None)?,
+        completions: scan::<CompletionRow>(folder, filter.predicate(true, false))?,
+        elicitations: scan::<ElicitationRow>(folder, filter.predicate(false, true))?,
+        fields: scan::<FieldRow>(folder, None)?,
+        rejected: scan::<RejectedRow>(folder, None)?,
+    };
+    if let Some(server) = &filter.server {
+        let sessions: AHashSet<Text> = frames
+            .sessions
+            .iter()
+            .filter(|session| {
+                session.server.as_ref() == Some(server) || session.server_label.as_ref() == Some(server)
+            })
+            .map(|session| session.session.clone())
+            .collect();
+        frames.calls.retain(|call| sessions.contains(&call.session));
+        frames.completions.retain(|completion| sessions.contains(&completion.session));
+        frames.elicitations.retain(|elicitation| sessions.contains(&elicitation.session));
+    }
+    if *filter != Filter::default() {
+        let calls: AHashSet<u64> = frames.calls.iter().map(|call| call.call).collect();
+        frames.args.retain(|arg| calls.contains(&arg.call));
+        if filter.prompt.is_some() {
+            frames.elicitations.retain(|elicitation| elicitation.call.is_some_and(|call| calls.contains(&call)));
+        }
+        let elicitations: AHashSet<u64> = frames.elicitations.iter().map(|row| row.elicitation).collect();
+        frames.fields.retain(|field| elicitations.contains(&field.elicitation));
+    }
+    frames.calls.sort_by_key(|call| call.seq);
+    frames.args.sort_by_key(|arg| arg.call);
+    frames.listings.sort_by_key(|listing| listing.seq);
+    frames.completions.sort_by_key(|completion| completion.seq);
+    frames.elicitations.sort_by_key(|elicitation| elicitation.seq);
+    frames.fields.sort_by_key(|field| field.elicitation);
+    frames.sessions.sort_by_key(|session| session.first_seq);
+    frames.rejected.sort_by(|a, b| (&a.file, a.position).cmp(&(&b.file, b.position)));
+    Ok(frames)
+}
