@@ -1,5 +1,7 @@
 //! MCP with no file format in it.
 
 pub mod elicitation;
+pub mod json;
 pub mod message;
+pub mod parse;
 pub mod prompt;
