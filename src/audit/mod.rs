@@ -1,3 +1,7 @@
 //! Pure functions from frames and expectations to tables and findings.
 
+pub mod context;
+pub mod contract_index;
+pub mod effect;
+pub mod intended;
 pub mod tables;
