@@ -4,4 +4,5 @@ pub mod context;
 pub mod contract_index;
 pub mod effect;
 pub mod intended;
+pub mod stats;
 pub mod tables;

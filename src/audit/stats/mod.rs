@@ -1,0 +1,8 @@
+//! Statistics: each formula in a file of its own, with its source.
+
+pub mod decimal;
+pub mod fisher;
+pub mod holm;
+pub mod icc;
+pub mod permutation;
+pub mod quantiles;
