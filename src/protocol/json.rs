@@ -64,6 +64,16 @@ impl<'a> Members<'a> {
         Members::parse(self.get(name)?, flags)
     }
 
+    /// These members, and those of `other` that are missing here.
+    pub fn with_defaults(mut self, other: &Members<'a>) -> Self {
+        for (key, value) in &other.entries {
+            if self.get(key).is_none() {
+                self.entries.push((key.clone(), value));
+            }
+        }
+        self
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = (&str, &'a str)> {
         self.entries.iter().map(|(key, value)| (&**key, *value))
     }
