@@ -111,13 +111,12 @@ impl ContractIndex {
                 index.catalogs.push(Catalog::new());
                 index.catalogs.len() - 1
             });
-            // A listing whose declarations are not in the folder is worth nothing: better no declaration than half of one.
-            if texts.contains_key(&(&row.prompt, row.text_fingerprint)) {
-                index.catalogs[number].entry(row.prompt.clone()).or_insert((row.fingerprint, row.text_fingerprint));
-            } else {
-                numbers.remove(&row.listing);
-            }
+            index.catalogs[number].entry(row.prompt.clone()).or_insert((row.fingerprint, row.text_fingerprint));
         }
+        // A listing whose declarations are not in the folder is worth nothing: better no declaration than half of one.
+        numbers.retain(|_, number| {
+            index.catalogs[*number].iter().all(|(prompt, (_, text))| texts.contains_key(&(prompt, *text)))
+        });
 
         let mut order: Vec<usize> = (0..frames.listings.len()).collect();
         order.sort_by_key(|&row| (frames.listings[row].seq, row));

@@ -365,3 +365,7 @@ fn notice_between(listings: &[crate::schema::ListingRow], events: &[usize], afte
         .take_while(|&row| listings[row].seq < before)
         .find(|&row| listings[row].event == ListingEvent::ListChanged)
 }
+
+#[cfg(test)]
+#[path = "effect_tests.rs"]
+mod tests;

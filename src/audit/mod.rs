@@ -3,6 +3,8 @@
 pub mod context;
 pub mod contract_index;
 pub mod effect;
+#[cfg(test)]
+pub mod fixture;
 pub mod intended;
 pub mod stats;
 pub mod tables;

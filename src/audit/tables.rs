@@ -103,10 +103,12 @@ pub struct PromptCalls {
     /// Calls with words of absence in the rendered text (§7), by word.
     pub leaked: BTreeMap<Text, u64>,
     pub leaked_calls: u64,
+    /// False where the capture did not keep the name itself.
+    pub prompt_captured: bool,
 }
 
-/// `calls = intended + unintended + absent + not_captured + not_declared_then` where a set is known,
-/// `calls = present + absent + not_captured + not_declared_then` always.
+/// `calls = present + absent + not_captured + not_declared_then` always, and where a set is known
+/// `present = intended + unintended + not_judged`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Argument {
     pub server: Text,
@@ -146,6 +148,10 @@ pub struct Argument {
     pub unintended_rendered: u64,
     /// Calls per day (UTC), where times are known: (day, intended, unintended).
     pub days: Vec<(String, u64, u64)>,
+    /// Some version of the prompt declares it; false for a key that was only ever sent.
+    pub declared: bool,
+    /// Present in a call whose declaration in effect gives no set, though another's does (0 in most captures).
+    pub not_judged: u64,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
