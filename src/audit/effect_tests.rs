@@ -1,11 +1,11 @@
 use super::super::context::Context;
-use super::super::fixture::Fixture;
+use super::super::fixture::{Fixture, Prompt};
 use super::{Rule, State};
 use crate::expect::Expectations;
 
-const OLD: &[(&str, &[(&str, bool, &str)])] = &[("triage", &[("area", true, "")])];
-const NEW: &[(&str, &[(&str, bool, &str)])] = &[("triage", &[("product-area", true, "")])];
-const REWORDED: &[(&str, &[(&str, bool, &str)])] = &[("triage", &[("area", true, "One of: a, b.")])];
+const OLD: &[Prompt] = &[("triage", &[("area", true, "")])];
+const NEW: &[Prompt] = &[("triage", &[("product-area", true, "")])];
+const REWORDED: &[Prompt] = &[("triage", &[("area", true, "One of: a, b.")])];
 
 /// Version number in effect, version number seen and rule of the last call.
 fn last(fixture: &Fixture) -> (Option<u32>, Option<u32>, Rule) {
