@@ -2,7 +2,9 @@
 
 pub mod decimal;
 pub mod fisher;
+pub mod good_turing;
 pub mod holm;
 pub mod icc;
 pub mod permutation;
 pub mod quantiles;
+pub mod wilson;
