@@ -45,7 +45,7 @@ macro_rules! frame {
         $( $(#[doc = $cdoc:literal])+ $col:ident : $ty:ty $(, $tag:ident)? ; )+
     }) => {
         $(#[doc = $doc])+
-        #[derive(Debug, Clone, PartialEq)]
+        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
         pub struct $row {
             $( $(#[doc = $cdoc])+ pub $col: $ty, )+
         }
