@@ -6,6 +6,7 @@
 use super::elicitation::{ElicitationAnswer, Question};
 use super::prompt::{Arguments, Completion, CompletionAnswer, Listing, Rendered};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Shared, immutable text. Repeated text (sessions, methods, names) is one allocation.
@@ -93,6 +94,48 @@ pub struct Message {
     /// Hash of the message's own bytes, for exact duplicates.
     pub digest: u64,
     pub kind: Kind,
+    /// The JSON of a tool result that the decoder did not read (most of a capture's bytes). [`Message::tool_text`]
+    /// reads it; it holds on to a whole block of the capture, so it must not outlive the handling of the message.
+    pub unread: Option<Unread>,
+}
+
+impl Message {
+    /// The text of a tool result, at most 64 KiB: read on demand, because only the few results that end an
+    /// operation with questions are asked for it. `None` for other messages, and for results without text.
+    pub fn tool_text(&self) -> Option<Text> {
+        let Kind::Result { answer: Answer { shape: Shape::Tool { echo }, .. }, .. } = &self.kind else { return None };
+        if echo.is_some() {
+            return echo.clone();
+        }
+        let json = String::from_utf8_lossy(self.unread.as_ref()?.bytes());
+        match super::parse::answer(&json, &mut super::parse::Oddities::default()).shape {
+            Shape::Tool { echo } => echo,
+            _ => None,
+        }
+    }
+}
+
+/// A stretch of a block of the capture.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Unread {
+    block: Arc<Vec<u8>>,
+    span: Range<usize>,
+}
+
+impl Unread {
+    pub fn new(block: Arc<Vec<u8>>, span: Range<usize>) -> Self {
+        Self { block, span }
+    }
+
+    pub fn bytes(&self) -> &[u8] {
+        self.block.get(self.span.clone()).unwrap_or_default()
+    }
+}
+
+impl std::fmt::Debug for Unread {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Unread({} bytes)", self.span.len())
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -234,7 +277,7 @@ pub enum Shape {
         questions: Vec<(Text, Question)>,
         state: Option<u64>,
     },
-    /// A tool result (`content` or `isError`).
+    /// A tool result (`content` or `isError`). Its text is mostly left unread: ask [`Message::tool_text`].
     Tool {
         echo: Option<Text>,
     },
