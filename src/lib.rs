@@ -4,4 +4,5 @@ pub mod expect;
 pub mod finding;
 pub mod frames;
 pub mod protocol;
+pub mod report;
 pub mod schema;

@@ -536,4 +536,6 @@ pub struct Audit {
     pub contract: Vec<ContractVersion>,
     pub completion: Vec<CompletionUse>,
     pub findings: Vec<crate::finding::Finding>,
+    /// Records that could not be read, in reading order (`rejected.ndjson`).
+    pub rejected: Vec<crate::schema::RejectedRow>,
 }

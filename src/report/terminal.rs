@@ -1,0 +1,6 @@
+use super::model::{RenderOptions, Report};
+use std::io::{self, Write};
+
+pub fn render_terminal(report: &Report, _options: &RenderOptions, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}", report.run.version)
+}
