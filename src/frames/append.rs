@@ -2,9 +2,7 @@
 
 use super::folder::{Folder, FramesError, SourceRecord};
 use crate::exchange::{Sink, Snapshot};
-use crate::schema::{
-    ArgRow, CallRow, CompletionRow, ElicitationRow, FieldRow, FileRow, ListingRow, RejectedRow, Row,
-};
+use crate::schema::{ArgRow, CallRow, CompletionRow, ElicitationRow, FieldRow, FileRow, ListingRow, RejectedRow, Row};
 use arrow::datatypes::{Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
 use parquet::arrow::ArrowWriter;

@@ -88,8 +88,7 @@ impl Folder {
     pub fn open(root: &Path) -> Result<Self, FramesError> {
         let path = root.join(MANIFEST);
         let text = fs::read(&path).map_err(FramesError::io(&path, "read"))?;
-        let damaged =
-            |what: String| FramesError::Damaged { path: path.display().to_string(), what };
+        let damaged = |what: String| FramesError::Damaged { path: path.display().to_string(), what };
         #[derive(Deserialize)]
         struct Version {
             version: String,

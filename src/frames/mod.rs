@@ -1,5 +1,12 @@
 //! The columnar contract between ingest and analysis.
 
+pub mod append;
+pub mod folder;
+pub mod store;
+
+#[cfg(test)]
+mod tests;
+
 use crate::schema::*;
 
 /// All rows that the analyses read, in reading order within each frame.

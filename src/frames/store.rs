@@ -1,4 +1,4 @@
-//! A frames folder, asked by Polars: lazy scans over the Parquet parts, with the filters a user gave pushed down.
+//! A frames folder, asked by Polars: scans over the Parquet parts, with the filters a user gave applied lazily.
 
 use super::Frames;
 use super::folder::{Folder, FramesError};
@@ -8,9 +8,10 @@ use crate::schema::{
     MethodRow, RejectedRow, Row, SessionRow,
 };
 use ahash::AHashSet;
-use polars::prelude::{
-    Expr, IdxSize, IntoLazy as _, LazyFrame, PlRefPath, ScanArgsParquet, col, lit,
-};
+use polars::prelude::{Expr, IntoLazy as _, col, lit};
+use polars_io::SerReader as _;
+use polars_io::parquet::read::ParquetReader;
+use std::fs::File;
 use std::path::Path;
 
 /// Rows read at a time: bounds the memory of a scan, whatever the frame's size.
@@ -67,26 +68,30 @@ fn scan<R: Row>(folder: &Folder, predicate: Option<Expr>) -> Result<Vec<R>, Fram
     Ok(rows)
 }
 
+/// Reads a part slice by slice: only this row type's columns, only the row groups of the slice. Polars' own lazy
+/// Parquet source needs its streaming engine, which brings an HTTP client and half of a cold build with it; reading
+/// the slice eagerly and asking it lazily gives the same rows without them.
 fn scan_part<R: Row>(part: &Path, predicate: Option<&Expr>, rows: &mut Vec<R>) -> Result<(), FramesError> {
-    let failed =
-        |source| FramesError::Read { path: part.display().to_string(), source: Box::new(source) };
-    let path = PlRefPath::try_from_path(part).map_err(failed)?;
-    let columns: Vec<Expr> = R::columns().iter().map(|column| col(column.name)).collect();
-    let mut lazy = LazyFrame::scan_parquet(path, ScanArgsParquet { glob: false, ..Default::default() })
-        .map_err(failed)?;
-    if let Some(predicate) = predicate {
-        lazy = lazy.filter(predicate.clone());
-    }
-    let lazy = lazy.select(columns);
+    let failed = |source| FramesError::Read { path: part.display().to_string(), source: Box::new(source) };
+    let names: Vec<String> = R::columns().iter().map(|column| column.name.to_string()).collect();
     let mut offset = 0;
     loop {
-        let frame = lazy.clone().slice(offset, SLICE_ROWS as IdxSize).collect().map_err(failed)?;
+        let file = File::open(part).map_err(FramesError::io(part, "read"))?;
+        let frame = ParquetReader::new(file)
+            .with_columns(Some(names.clone()))
+            .with_slice(Some((offset, SLICE_ROWS)))
+            .finish()
+            .map_err(failed)?;
         let height = frame.height();
+        let frame = match predicate {
+            Some(predicate) => frame.lazy().filter(predicate.clone()).collect().map_err(failed)?,
+            None => frame,
+        };
         rows.append(&mut R::read(&frame).map_err(failed)?);
         if height < SLICE_ROWS {
             return Ok(());
         }
-        offset += SLICE_ROWS as i64;
+        offset += SLICE_ROWS;
     }
 }
 
@@ -113,9 +118,7 @@ pub fn load(folder: &Folder, filter: &Filter) -> Result<Frames, FramesError> {
         let sessions: AHashSet<Text> = frames
             .sessions
             .iter()
-            .filter(|session| {
-                session.server.as_ref() == Some(server) || session.server_label.as_ref() == Some(server)
-            })
+            .filter(|session| session.server.as_ref() == Some(server) || session.server_label.as_ref() == Some(server))
             .map(|session| session.session.clone())
             .collect();
         frames.calls.retain(|call| sessions.contains(&call.session));
