@@ -6,5 +6,7 @@ pub mod effect;
 #[cfg(test)]
 pub mod fixture;
 pub mod intended;
+pub mod sessions;
 pub mod stats;
 pub mod tables;
+pub mod wording;

@@ -456,6 +456,10 @@ pub struct SessionVerdict {
     pub bad_mixed: u64,
     pub bad_single: u64,
     pub across_change: Option<AcrossChange>,
+    /// Bad attempts over units with two attempts or more: the numerator of `pooled_rate`.
+    pub tested_bad: u64,
+    /// What counted as bad: `bad`, or `failing` where no declaration was captured to judge keys by.
+    pub track: &'static str,
 }
 
 /// Sessions alive across a change of the declaration, with an attempt after it.
