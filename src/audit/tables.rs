@@ -298,6 +298,8 @@ pub struct Elicitation {
     pub loops: u64,
     /// Unusable per month (UTC): (month, accepted, unusable).
     pub months: Vec<(String, u64, u64)>,
+    /// Cause of an unusable answer → (asked the same again, usable then).
+    pub reprompts: BTreeMap<&'static str, (u64, u64)>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
@@ -356,6 +358,10 @@ pub struct Field {
     pub enum_origins: BTreeMap<&'static str, u64>,
     /// Numbers in arrival order, for the chart (at most 20,000, evenly thinned; `n` says how many there are).
     pub points: Vec<f64>,
+    /// Values that stand verbatim in the operation's result.
+    pub echoed: u64,
+    /// Texts over 200 characters where the schema sets no `maxLength`.
+    pub long_unlimited: u64,
 }
 
 #[derive(Debug, Clone, PartialEq)]
