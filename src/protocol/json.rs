@@ -523,4 +523,4 @@ impl<'a> Scan<'a> {
 
 #[cfg(test)]
 #[path = "json_tests.rs"]
-mod tests;
+pub(in crate::protocol) mod tests;
