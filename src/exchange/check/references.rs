@@ -9,7 +9,7 @@ use std::collections::HashMap;
 /// Schemas that one walk through all references may visit.
 const MAX_VISITS: u64 = 10_000;
 /// Levels of JSON on the way down through all references. Elicitation schemas have five.
-const MAX_DEPTH: u64 = 64;
+pub const MAX_DEPTH: u64 = 64;
 
 /// True if every reference is `#/$defs/NAME` or `#/definitions/NAME` (or deeper), none leads back to itself, and
 /// following all of them stays within bounds.
