@@ -60,7 +60,7 @@ impl From<&[&str]> for Json {
 /// `object! { "name": value, ... }`, members in the order written.
 macro_rules! object {
     ($($key:literal : $value:expr),* $(,)?) => {
-        $crate::stories::json::Json::Object(vec![$(($key.to_owned(), $crate::stories::json::Json::from($value))),*])
+        super::json::Json::Object(vec![$(($key.to_owned(), super::json::Json::from($value))),*])
     };
 }
 pub(crate) use object;

@@ -16,12 +16,9 @@ mod tickets;
 mod tones;
 mod words;
 
-use std::io::{self, Write};
-use std::path::Path;
-
-/// A sample file: its text and how it is packed on disk.
+/// A sample file before it is packed.
 pub struct File {
-    /// Relative to the sample folder, with `/`.
+    /// Relative to the sample folder, with `/`; a name that ends in `.gz` or `.zst` is packed on disk.
     pub path: String,
     pub text: String,
 }
@@ -29,30 +26,6 @@ pub struct File {
 impl File {
     fn new(path: &str, text: String) -> Self {
         Self { path: path.to_owned(), text }
-    }
-
-    /// The bytes on disk: packed as the name's ending says.
-    pub fn packed(&self) -> io::Result<Vec<u8>> {
-        if self.path.ends_with(".gz") {
-            let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
-            packer.write_all(self.text.as_bytes())?;
-            packer.finish()
-        } else if self.path.ends_with(".zst") {
-            zstd::stream::encode_all(self.text.as_bytes(), 19)
-        } else {
-            Ok(self.text.clone().into_bytes())
-        }
-    }
-
-    /// Writes the file and returns its size on disk.
-    pub fn write_under(&self, folder: &Path) -> io::Result<usize> {
-        let path = folder.join(&self.path);
-        if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent)?;
-        }
-        let bytes = self.packed()?;
-        std::fs::write(path, &bytes)?;
-        Ok(bytes.len())
     }
 }
 

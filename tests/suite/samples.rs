@@ -1,0 +1,349 @@
+//! The sample logs: that they are what their generator writes, and that an audit of them finds what `sample-logs/README.md`
+//! says.
+
+#[path = "../../sample-logs/generate/stories/mod.rs"]
+mod stories;
+
+use crate::support::{count, rows, run};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+use std::sync::LazyLock;
+
+static REPORT: LazyLock<Value> = LazyLock::new(|| {
+    let run = run(["audit", "sample-logs", "--json", "-"]);
+    assert_eq!(run.status, Some(0), "{}", run.stderr);
+    run.json()
+});
+
+/// The only row of a table whose members have these values.
+fn row(table: &str, wanted: &Value) -> &'static Value {
+    let found = all(table, wanted);
+    assert_eq!(found.len(), 1, "{table} {wanted}: {found:?}");
+    found[0]
+}
+
+/// Every row of a table whose members have these values.
+fn all(table: &str, wanted: &Value) -> Vec<&'static Value> {
+    let fits = |row: &&Value| wanted.as_object().is_some_and(|wanted| wanted.iter().all(|(key, value)| row[key] == *value));
+    rows(&REPORT, table).iter().filter(fits).collect()
+}
+
+/// Asserts members of a row that are counts.
+fn counts(row: &Value, wanted: &[(&str, u64)]) {
+    for (name, expected) in wanted {
+        assert_eq!(count(row, name), *expected, "{name} in {row}");
+    }
+}
+
+fn sum(rows: &[&Value], name: &str) -> u64 {
+    rows.iter().map(|row| count(row, name)).sum()
+}
+
+#[test]
+fn the_files_are_what_their_generator_writes() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-logs");
+    let mut packed_size = 0;
+    for file in stories::all() {
+        let packed = fs::read(folder.join(&file.path)).unwrap_or_else(|error| panic!("{}: {error}", file.path));
+        packed_size += packed.len();
+        let mut text = Vec::new();
+        if file.path.ends_with(".gz") {
+            flate2::read::GzDecoder::new(&packed[..]).read_to_end(&mut text).expect("gzip");
+        } else if file.path.ends_with(".zst") {
+            text = zstd::stream::decode_all(&packed[..]).expect("zstd");
+        } else {
+            text = packed;
+        }
+        assert!(text == file.text.as_bytes(), "{} differs: cargo run --release --example sample-logs", file.path);
+    }
+    assert!(packed_size <= 3_000_000, "{packed_size} bytes");
+}
+
+#[test]
+fn everything_is_read_and_adds_up() {
+    let totals = &REPORT["ledger"]["totals"];
+    counts(
+        totals,
+        &[("files", 18), ("prompt_calls", 3_120), ("prompt_wire_requests", 3_126), ("elicitations", 5_702), ("rejected", 0)],
+    );
+    assert_eq!(REPORT["run"]["complete"], json!(true));
+    let files = rows(&REPORT["ledger"], "files");
+    assert_eq!(files.len(), 18);
+    for file in files {
+        let desktop = file["file"].as_str().is_some_and(|name| name.contains("mcp"));
+        // Only desktop logs hold anything else than messages, one to a line.
+        if !desktop {
+            assert_eq!(count(file, "lines"), count(file, "messages"), "{file}");
+        }
+        counts(file, &[("rejected", 0), ("duplicates", 0)]);
+    }
+    let lists = row_of_method("prompts/list");
+    counts(lists, &[("errors", 40), ("unanswered", 0), ("orphans", 0)]);
+    counts(row_of_method("elicitation/create"), &[("requests", 5_684), ("errors", 3), ("unanswered", 27), ("orphans", 0)]);
+    counts(row_of_method("prompts/get"), &[("unanswered", 0), ("orphans", 0), ("errors", 240)]);
+}
+
+fn row_of_method(method: &str) -> &'static Value {
+    let found: Vec<_> = rows(&REPORT["ledger"], "methods").iter().filter(|row| row["method"] == method).collect();
+    assert_eq!(found.len(), 1, "{method}");
+    found[0]
+}
+
+#[test]
+fn a_month_of_reply_to_review() {
+    let prompt = json!({"server": "storefront-desk", "prompt": "reply_to_review"});
+    let wanted = [("calls", 1_842), ("rendered", 1_842), ("error", 0), ("unanswered", 0), ("not_captured", 0)];
+    counts(row("calls", &prompt), &wanted);
+    let tone = row("arguments", &json!({"server": "storefront-desk", "prompt": "reply_to_review", "argument": "tone"}));
+    counts(
+        tone,
+        &[
+            ("calls", 1_842),
+            ("intended", 1_691),
+            ("unintended", 151),
+            ("absent", 0),
+            ("not_captured", 0),
+            ("not_declared_then", 0),
+            ("distinct", 47),
+            ("unintended_distinct", 44),
+            ("zero_length", 31),
+            ("empty", 31),
+            ("non_string", 0),
+        ],
+    );
+    assert_eq!(tone["intended_source"], "description");
+    assert_eq!(tone["intended_values"], json!(["formal", "neutral", "warm"]));
+}
+
+#[test]
+fn classes_and_ladder_of_tone() {
+    let tone = row("arguments", &json!({"prompt": "reply_to_review", "argument": "tone"}));
+    let classes = [
+        ("empty", 31, 1),
+        ("spacing", 8, 3),
+        ("case", 37, 5),
+        ("punctuation", 13, 4),
+        ("unicode", 1, 1),
+        ("oversized", 1, 1),
+        ("multiline", 1, 1),
+        ("qualified", 18, 6),
+        ("misspelt", 7, 5),
+        ("novel", 34, 17),
+    ];
+    for (class, calls, distinct) in classes {
+        counts(&tone["classes"][class], &[("calls", calls), ("distinct", distinct)]);
+    }
+    let ladder: Vec<_> = rows(tone, "ladder")
+        .iter()
+        .map(|step| (step["repair"].as_str().unwrap_or_default(), count(step, "recovered"), count(step, "remaining")))
+        .collect();
+    let cumulative = [
+        ("exact", 1_691),
+        ("trim", 1_699),
+        ("case", 1_736),
+        ("punctuation", 1_749),
+        ("unicode", 1_750),
+        ("empty means default", 1_781),
+    ];
+    let wanted: Vec<_> = cumulative.into_iter().map(|(repair, recovered)| (repair, recovered, 1_842 - recovered)).collect();
+    assert_eq!(ladder, wanted);
+}
+
+#[test]
+fn values_and_hosts_of_tone() {
+    let tone = row("arguments", &json!({"prompt": "reply_to_review", "argument": "tone"}));
+    let values = rows(tone, "values");
+    assert_eq!(values.len(), 47);
+    let of = |class: &str| values.iter().filter(|value| value["class"] == class).collect::<Vec<_>>();
+    let mut intended: Vec<u64> = of("intended").iter().map(|value| count(value, "calls")).collect();
+    intended.sort_unstable();
+    assert_eq!(intended, [241, 412, 1_038]);
+    assert_eq!(of("oversized").iter().map(|value| count(value, "words")).collect::<Vec<_>>(), [380]);
+    let others: Vec<_> = values.iter().filter(|value| value["class"] != "intended" && value["class"] != "empty").collect();
+    assert_eq!((others.len(), sum(&others, "calls")), (43, 120));
+
+    let hosts: BTreeMap<_, _> = rows(tone, "hosts")
+        .iter()
+        .map(|host| (host["client"].as_str().unwrap_or_default(), (count(host, "zero_length"), count(host, "filled"))))
+        .collect();
+    let wanted = [("claude-ai", (0, 1_021)), ("counter-app", (31, 252)), ("shop-console", (0, 538))];
+    assert_eq!(hosts, BTreeMap::from(wanted));
+    for (client, unintended) in [("counter-app", 52), ("shop-console", 41)] {
+        counts(row("clients", &json!({"client": client})), &[("unintended_calls", unintended)]);
+    }
+}
+
+#[test]
+fn the_naive_handler_renders_all_151() {
+    let of = |kind: &str| row("handlers", &json!({"server": "storefront-desk", "prompt": "reply_to_review", "kind": kind}));
+    counts(of("unintended in closed argument"), &[("seen", 151), ("rendered", 151), ("error", 0), ("defects", 151)]);
+    counts(of("leak"), &[("defects", 151)]);
+}
+
+#[test]
+fn budgets_and_shares_of_eight_months() {
+    let of = |operation: &str| row("elicitations", &json!({"server": "reports", "operation": operation}));
+    let (budget, share) = (of("set_budget"), of("share_report"));
+    let none = [("accept_unchecked", 0), ("accept_url", 0), ("malformed", 0), ("not_captured", 0)];
+    counts(budget, &none);
+    counts(share, &none);
+    counts(
+        budget,
+        &[
+            ("asked", 3_742),
+            ("accept_usable", 3_381),
+            ("accept_unusable", 31),
+            ("decline", 212),
+            ("cancel", 97),
+            ("error", 3),
+            ("unanswered", 18),
+            ("acted_on_unusable", 27),
+            ("refused_usable", 12),
+        ],
+    );
+    counts(
+        share,
+        &[
+            ("asked", 1_940),
+            ("accept_usable", 1_719),
+            ("accept_unusable", 8),
+            ("decline", 143),
+            ("cancel", 61),
+            ("error", 0),
+            ("unanswered", 9),
+            ("acted_on_unusable", 8),
+            ("refused_usable", 0),
+        ],
+    );
+    let both = [budget, share];
+    assert_eq!(sum(&both, "accept_usable"), 5_100);
+    assert_eq!(sum(&both, "accept_unusable"), 39);
+    let reasons = json!({"wrong type": 9, "below minimum": 5, "above maximum": 8, "missing required": 4, "unknown key": 5});
+    assert_eq!(budget["reasons"], reasons);
+    assert_eq!(share["reasons"], json!({"not in enum": 8}));
+}
+
+fn field(operation: &str, field: &str) -> &'static Value {
+    let elicitation = row("elicitations", &json!({"server": "reports", "operation": operation}));
+    let found: Vec<_> = rows(elicitation, "fields").iter().filter(|row| row["field"] == field).collect();
+    assert_eq!(found.len(), 1, "{operation}.{field}");
+    found[0]
+}
+
+fn reasons_by_client(field: &Value) -> Vec<(&str, &str, u64)> {
+    let name = |row: &'_ Value, key: &str| -> String { row[key].as_str().unwrap_or_default().to_owned() };
+    let mut sums: BTreeMap<(String, String), u64> = BTreeMap::new();
+    for row in rows(field, "reasons_by_client") {
+        *sums.entry((name(row, "client"), name(row, "reason"))).or_default() += count(row, "count");
+    }
+    let text = |wanted: &str, key: &str| {
+        rows(field, "reasons_by_client").iter().filter_map(|row| row[key].as_str()).find(|text| *text == wanted)
+    };
+    sums.iter()
+        .filter_map(|((client, reason), sum)| Some((text(client, "client")?, text(reason, "reason")?, *sum)))
+        .collect()
+}
+
+#[test]
+fn columns_at_their_extremes() {
+    let amount = field("set_budget", "amount");
+    counts(amount, &[("accepted", 3_412), ("usable", 3_390), ("unusable", 22), ("missing_required", 0), ("n", 3_403)]);
+    assert_eq!((&amount["min"], &amount["max"]), (&json!("0"), &json!("1000000")));
+    assert_eq!(count(&amount["text_numbers"], "n"), 9);
+    let (p1, p99) = (amount["p1"].as_f64(), amount["p99"].as_f64());
+    assert!(p1 >= Some(100.0) && p99 <= Some(50_000.0), "{p1:?} {p99:?}");
+    let wanted = [
+        ("hatch-cli", "above maximum", 5),
+        ("hatch-cli", "below minimum", 3),
+        ("policy-runner", "above maximum", 3),
+        ("policy-runner", "below minimum", 2),
+        ("webdock", "wrong type", 9),
+    ];
+    assert_eq!(reasons_by_client(amount), wanted);
+    counts(field("set_budget", "period"), &[("accepted", 3_412), ("missing_required", 4), ("unusable", 0)]);
+    assert_eq!(field("set_budget", "currency")["reasons"], json!({"unknown key": 5}));
+
+    let team = field("share_report", "team");
+    counts(team, &[("accepted", 1_727), ("usable", 1_719), ("unusable", 8)]);
+    assert_eq!(reasons_by_client(team), [("hatch-cli", "not in enum", 2), ("policy-runner", "not in enum", 6)]);
+    assert_eq!(team["counts"].as_object().map(serde_json::Map::len), Some(5));
+}
+
+#[test]
+fn a_renamed_argument() {
+    let wanted = [("calls", 1_200), ("error", 240), ("rendered", 960)];
+    let calls = row("calls", &json!({"server": "ticket-desk", "prompt": "triage_ticket"}));
+    counts(calls, &wanted);
+    assert_eq!(calls["error_codes"], json!({"-32602": 240}));
+    for (key, sent, earlier) in [("area", 130, true), ("productArea", 110, false)] {
+        let unknown = row("unknown_keys", &json!({"server": "ticket-desk", "prompt": "triage_ticket", "key": key}));
+        counts(unknown, &[("calls", sent), ("error", sent), ("sessions", 9), ("rendered", 0)]);
+        assert_eq!(unknown["earlier_version"], json!(earlier), "{key}");
+        assert_eq!(unknown["rename_of"], "product-area", "{key}");
+    }
+    let missing = row("missing_required", &json!({"server": "ticket-desk", "argument": "product-area"}));
+    counts(missing, &[("calls", 240), ("error", 240)]);
+    assert_eq!(all("missing_required", &json!({"server": "ticket-desk"})).len(), 1);
+}
+
+#[test]
+fn the_boundary_is_who_listed_again() {
+    let verdict = row("session_verdicts", &json!({"server": "ticket-desk", "prompt": "triage_ticket"}));
+    assert_eq!(verdict["verdict"], "per-session cause");
+    counts(verdict, &[("attempts", 1_200), ("all_bad_seen", 18)]);
+    let near = |name: &str, wanted: f64| {
+        let value = verdict[name].as_f64();
+        assert!(value.is_some_and(|value| (value - wanted).abs() < 1e-9), "{name} {value:?}");
+    };
+    near("pooled_rate", 0.2);
+    near("share_in_runs", 1.0);
+
+    let units = all("sessions", &json!({"server": "ticket-desk", "prompt": "triage_ticket"}));
+    for unit in &units {
+        let (attempts, bad) = (count(unit, "attempts"), count(unit, "bad"));
+        assert!(bad == 0 || bad == attempts, "a mixed unit: {unit}");
+        counts(unit, &[("failing", bad), ("mismatched", bad), ("degraded", 0)]);
+    }
+    let bad: Vec<_> = units.iter().copied().filter(|unit| count(unit, "bad") > 0).collect();
+    assert_eq!((bad.len(), sum(&bad, "bad")), (18, 240));
+    for unit in bad {
+        assert_eq!(unit["mismatched_pattern"], "went bad", "{unit}");
+        assert_eq!(unit["cause"], "outdated declaration", "{unit}");
+        assert_eq!((&unit["stale"], &unit["told"]), (&json!(true), &json!("told and ignored")), "{unit}");
+        assert!(unit["client"] == "templater" || unit["client"] == "night-console", "{unit}");
+    }
+    // A unit is a session under one declaration: 29 sessions before the change, 30 after it, 10 opened later.
+    assert_eq!(units.len(), 69);
+}
+
+#[test]
+fn questions_inside_results() {
+    let calls = row("calls", &json!({"server": "returns-desk", "prompt": "reply_to_return"}));
+    counts(calls, &[("calls", 14), ("rendered", 13), ("input_required", 1), ("unanswered", 0), ("error", 0)]);
+    let of = |operation: &str| row("elicitations", &json!({"server": "returns-desk", "operation": operation}));
+    let reply = of("reply_to_return");
+    counts(reply, &[("asked", 7), ("accept_usable", 5), ("decline", 1), ("unanswered", 1), ("accept_unusable", 0)]);
+    let refund = of("refund_order");
+    counts(
+        refund,
+        &[("asked", 11), ("accept_usable", 7), ("accept_unusable", 1), ("decline", 1), ("cancel", 1), ("unanswered", 1)],
+    );
+    assert_eq!(refund["reasons"], json!({"above maximum": 1}));
+    assert_eq!(refund["stray"], json!({"replayed": 1, "key_not_asked": 0, "state_unknown": 0}));
+    let verdict = row("session_verdicts", &json!({"server": "returns-desk", "prompt": "reply_to_return"}));
+    assert_eq!(verdict["verdict"], "no sessions in this traffic");
+}
+
+#[test]
+fn what_was_not_kept_is_not_absent() {
+    let bodies = row("arguments", &json!({"server": "parcel-tracker", "prompt": "explain_delay", "argument": "number"}));
+    counts(bodies, &[("present", 6), ("absent", 0)]);
+    let calls = all("calls", &json!({"server": "parcel-tracker"}));
+    assert_eq!((sum(&calls, "calls"), sum(&calls, "not_captured")), (15, 9));
+    counts(row("calls", &json!({"prompt": "scale_recipe"})), &[("calls", 12), ("rendered", 12)]);
+    counts(row("calls", &json!({"prompt": "daily_note"})), &[("calls", 4), ("rendered", 4)]);
+    counts(row("elicitations", &json!({"server": "notes"})), &[("asked", 2), ("accept_usable", 1), ("decline", 1)]);
+}
