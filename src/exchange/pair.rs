@@ -1,0 +1,208 @@
+//! Open requests by scope, asker and typed id, and the answers that found none.
+
+use super::{At, Map};
+use crate::protocol::message::{Answer, Captured, Direction, Id, RpcError, Shape, Text};
+use crate::protocol::prompt::Completion;
+use crate::schema::OperationKind;
+use serde::{Deserialize, Serialize};
+
+/// Answers without a request that are kept for one that is read later; more are counted and forgotten.
+const MAX_ORPHANS: usize = 1 << 20;
+/// Bytes of rendered text that such answers may hold together.
+const MAX_ORPHAN_TEXT: usize = 64 << 20;
+
+/// `asker` sent the request; the answer comes from the other side.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) struct OpenKey {
+    pub scope: u32,
+    pub asker: Direction,
+    pub id: Id,
+}
+
+/// What of a request its answer needs.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) enum Ask {
+    Plain,
+    Handshake,
+    List {
+        first: bool,
+    },
+    Complete(Box<Completion>),
+    Carrier(Carrier),
+    /// The number of the elicitation.
+    Elicit(u64),
+    /// `tasks/get`: its answer can hold questions. The digest of `taskId`.
+    Task(Option<u64>),
+}
+
+/// A request in whose course the server may ask the client something.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Carrier {
+    pub kind: OperationKind,
+    pub name: Option<Text>,
+    /// Equal for requests of equal method, name and arguments.
+    pub signature: u64,
+    /// The operation's number; most requests are asked nothing and need none.
+    pub operation: Option<u64>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Open {
+    pub lane: u32,
+    pub at: At,
+    pub method: u32,
+    pub bytes: u32,
+    pub captured: Captured,
+    pub ask: Ask,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) enum Reply {
+    Result(Answer),
+    Error(RpcError),
+}
+
+impl Reply {
+    pub fn shape(&self) -> Option<&Shape> {
+        match self {
+            Self::Result(answer) => Some(&answer.shape),
+            Self::Error(_) => None,
+        }
+    }
+
+    /// Bytes of text that grow with what a server renders.
+    fn weight(&self) -> usize {
+        match self.shape() {
+            Some(Shape::Rendered(rendered)) => rendered.text.len(),
+            Some(Shape::Tool { echo: Some(text) }) => text.len(),
+            _ => 0,
+        }
+    }
+
+    /// Who sends results of this shape; `None` where both can.
+    pub fn sender(&self) -> Option<Direction> {
+        match self.shape()? {
+            Shape::Elicitation(_) => Some(Direction::ClientToServer),
+            Shape::Initialize { .. }
+            | Shape::Prompts(_)
+            | Shape::Rendered(_)
+            | Shape::Completion(_)
+            | Shape::InputRequired { .. }
+            | Shape::Tool { .. } => Some(Direction::ServerToClient),
+            Shape::Other | Shape::NotAnObject | Shape::NotCaptured => None,
+        }
+    }
+}
+
+/// How well a result's shape suits a request: 0 not, 1 possibly, 2 well.
+pub(super) fn fit(ask: &Ask, reply: &Reply) -> u8 {
+    let Some(shape) = reply.shape() else { return 1 };
+    match (ask, shape) {
+        (_, Shape::NotCaptured) => 1,
+        (Ask::Handshake, Shape::Initialize { .. })
+        | (Ask::List { .. }, Shape::Prompts(_))
+        | (Ask::Complete(_), Shape::Completion(_))
+        | (Ask::Carrier(_) | Ask::Task(_), Shape::InputRequired { .. })
+        | (Ask::Elicit(_), Shape::Elicitation(_))
+        | (Ask::Plain | Ask::Task(_), Shape::Other) => 2,
+        (Ask::Carrier(carrier), Shape::Rendered(_)) => 2 * u8::from(carrier.kind == OperationKind::PromptGet),
+        (Ask::Carrier(carrier), Shape::Tool { .. }) => 2 * u8::from(carrier.kind == OperationKind::ToolCall),
+        (Ask::Carrier(carrier), Shape::Other) => 1 + u8::from(carrier.kind == OperationKind::ResourceRead),
+        (_, Shape::Other | Shape::NotAnObject) => 1,
+        (Ask::Plain | Ask::Task(_), Shape::Completion(_) | Shape::Tool { .. } | Shape::InputRequired { .. }) => 1,
+        _ => 0,
+    }
+}
+
+/// An answer read before its request, or without one.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Orphan {
+    pub at: At,
+    pub captured: Captured,
+    pub bytes: u32,
+    pub reply: Reply,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct Requests {
+    pub open: Map<OpenKey, Vec<Open>>,
+    pub orphans: Map<OpenKey, Vec<Orphan>>,
+    orphan_count: usize,
+    orphan_text: usize,
+}
+
+impl Requests {
+    pub fn add(&mut self, key: OpenKey, open: Open) {
+        self.open.entry(key).or_default().push(open);
+    }
+
+    /// Takes the open request of this lane with this id, if the id is used again before an answer came.
+    pub fn take_reused(&mut self, key: &OpenKey, lane: u32) -> Option<Open> {
+        let found = self.open.get_mut(key)?;
+        let at = found.iter().position(|open| open.lane == lane)?;
+        let open = found.remove(at);
+        if found.is_empty() {
+            self.open.remove(key);
+        }
+        Some(open)
+    }
+
+    /// How well the best open request suits an answer, with the reading order of that request.
+    pub fn best(&self, key: &OpenKey, reply: &Reply) -> Option<(u8, u64)> {
+        let found = self.open.get(key)?;
+        found.iter().map(|open| (fit(&open.ask, reply), open.at.seq)).min_by_key(|(fit, seq)| (u8::MAX - fit, *seq))
+    }
+
+    /// Takes the request that suits an answer best; of equals, the oldest. Within lanes one that does not suit is
+    /// another lane's; under an explicit session the id alone decides.
+    pub fn take_answered(&mut self, key: &OpenKey, reply: &Reply, explicit: bool) -> Option<Open> {
+        let (fit, seq) = self.best(key, reply)?;
+        if fit == 0 && !explicit {
+            return None;
+        }
+        let found = self.open.get_mut(key)?;
+        let at = found.iter().position(|open| open.at.seq == seq)?;
+        let open = found.remove(at);
+        if found.is_empty() {
+            self.open.remove(key);
+        }
+        Some(open)
+    }
+
+    pub fn operation_of(&mut self, key: &OpenKey, seq: u64) -> Option<(&mut Carrier, At, Captured)> {
+        let open = self.open.get_mut(key)?.iter_mut().find(|open| open.at.seq == seq)?;
+        match &mut open.ask {
+            Ask::Carrier(carrier) => Some((carrier, open.at, open.captured)),
+            _ => None,
+        }
+    }
+
+    /// Keeps an answer for a request that may be read later; hands it back where there is no room.
+    pub fn keep(&mut self, key: OpenKey, orphan: Orphan) -> Result<(), Orphan> {
+        let weight = orphan.reply.weight();
+        if self.orphan_count >= MAX_ORPHANS || self.orphan_text + weight > MAX_ORPHAN_TEXT {
+            return Err(orphan);
+        }
+        self.orphan_count += 1;
+        self.orphan_text += weight;
+        self.orphans.entry(key).or_default().push(orphan);
+        Ok(())
+    }
+
+    /// Takes the kept answer that a request without answer can have had: one that suits it and that time allows.
+    pub fn take_orphan(&mut self, key: &OpenKey, open: &Open, explicit: bool) -> Option<Orphan> {
+        let kept = self.orphans.get_mut(key)?;
+        let allowed = |orphan: &Orphan| match (open.at.ts, orphan.at.ts) {
+            (Some(asked), Some(answered)) => answered >= asked,
+            // Without times the order within a file is the order of events; between files it is not known.
+            _ => open.at.file != orphan.at.file,
+        };
+        let suits = |orphan: &Orphan| explicit || fit(&open.ask, &orphan.reply) > 0;
+        let (at, _) = kept
+            .iter()
+            .enumerate()
+            .filter(|(_, orphan)| allowed(orphan) && suits(orphan))
+            .min_by_key(|(_, orphan)| (orphan.at.ts, orphan.at.seq))?;
+        Some(kept.remove(at))
+    }
+}
