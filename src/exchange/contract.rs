@@ -47,7 +47,7 @@ impl Core {
     /// One page of `prompts/list`. A listing counts from its last page's answer.
     pub fn listed(&mut self, lane: u32, first: bool, wire: Wire, reply: Reply, out: &mut Out<'_>) {
         let session = self.sessions.session_of(lane);
-        let Reply::Result(answer) = reply else { return };
+        let Reply::Result { answer, .. } = reply else { return };
         let listing = match answer.shape {
             Shape::Prompts(listing) => *listing,
             Shape::NotCaptured => {

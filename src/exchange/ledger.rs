@@ -41,11 +41,14 @@ fn direction_word(direction: Option<Direction>) -> &'static str {
 /// The method of an answer whose request is not known.
 pub(super) const UNKNOWN: u32 = 0;
 
+/// File, method, kind and sender of messages that are counted together.
+type Key = (u32, u32, Counted, Option<Direction>);
+
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Ledger {
     methods: Vec<Text>,
     numbers: Map<Text, u32>,
-    counts: Map<(u32, u32, Counted, Option<Direction>), (u64, u64)>,
+    counts: Map<Key, (u64, u64)>,
 }
 
 impl Default for Ledger {

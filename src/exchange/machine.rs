@@ -49,12 +49,12 @@ pub(super) struct Wire {
 
 impl Core {
     pub fn message(&mut self, message: Message, at: At, scope: u32, out: &mut Out<'_>) {
-        let Message { direction, batch, captured, bytes, kind, .. } = message;
+        let Message { direction, batch, captured, bytes, kind, unread, .. } = message;
         let wire = Wire { at, scope, direction, batch, captured, bytes };
         match kind {
             Kind::Request { id, request } => self.request(wire, id, request, out),
             Kind::Notification(notification) => self.notification(wire, notification, out),
-            Kind::Result { id, answer } => self.reply(wire, id, Reply::Result(answer), out),
+            Kind::Result { id, answer } => self.reply(wire, id, Reply::Result { answer, unread }, out),
             Kind::Error { id, error } => self.reply(wire, id, Reply::Error(error), out),
         }
     }
@@ -197,7 +197,7 @@ impl Core {
         self.requests.open.get(&key)?.last().map(|open| open.lane)
     }
 
-    fn reply(&mut self, wire: Wire, id: Option<Id>, reply: Reply, out: &mut Out<'_>) {
+    fn reply(&mut self, wire: Wire, id: Option<Id>, mut reply: Reply, out: &mut Out<'_>) {
         let explicit = self.sessions.explicit(wire.scope);
         let direction = wire.direction.or_else(|| self.answerer(wire.scope, id.as_ref(), &reply));
         let wire = Wire { direction, ..wire };
@@ -213,9 +213,12 @@ impl Core {
             None => {
                 let lane = self.sessions.of_notification(wire.scope, "", wire.at);
                 self.sessions.touch(lane, direction, wire.at);
-                let orphan = Orphan { at: wire.at, captured: wire.captured, bytes: wire.bytes, reply };
-                if let Err(orphan) = self.requests.keep(key, orphan) {
-                    self.count_orphan(wire, &orphan.reply);
+                reply.read();
+                if self.requests.has_room(&reply) {
+                    let orphan = Orphan { at: wire.at, captured: wire.captured, bytes: wire.bytes, reply };
+                    self.requests.keep(key, orphan);
+                } else {
+                    self.count_orphan(wire, &reply);
                 }
             }
         }
@@ -257,7 +260,7 @@ impl Core {
         let lane = open.lane;
         self.ledger.count(wire.at.file, open.method, counted(&reply), wire.direction, wire.bytes);
         self.sessions.touch(lane, key.asker.opposite(), wire.at);
-        if let Reply::Result(Answer { server: Some(server), .. }) = &reply {
+        if let Reply::Result { answer: Answer { server: Some(server), .. }, .. } = &reply {
             self.sessions.learn_server(lane, server);
         }
         match open.ask {
@@ -373,7 +376,7 @@ impl Core {
 
 fn counted(reply: &Reply) -> Counted {
     match reply {
-        Reply::Result(_) => Counted::Result,
+        Reply::Result { .. } => Counted::Result,
         Reply::Error(_) => Counted::Error,
     }
 }

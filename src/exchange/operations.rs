@@ -107,7 +107,10 @@ impl Core {
     }
 
     /// The answer of a request that can carry questions.
-    pub fn carried(&mut self, lane: u32, carrier: Carrier, reply: Reply, wire: Wire, out: &mut Out<'_>) {
+    pub fn carried(&mut self, lane: u32, carrier: Carrier, mut reply: Reply, wire: Wire, out: &mut Out<'_>) {
+        if carrier.operation.is_some() {
+            reply.read();
+        }
         let (outcome, echo) = match &reply {
             Reply::Error(error) => {
                 let operation = match self.url_elicitations(lane, &carrier, error, wire, out) {
@@ -121,13 +124,13 @@ impl Core {
                 self.end_operation(operation, end, Ended::Error(wire, error), out);
                 return;
             }
-            Reply::Result(answer) => match &answer.shape {
+            Reply::Result { answer, .. } => match &answer.shape {
                 Shape::InputRequired { .. } => {
                     let operation = match carrier.operation {
                         Some(operation) => operation,
                         None => self.add_operation(lane, &carrier, wire.captured),
                     };
-                    let Reply::Result(answer) = reply else { return };
+                    let Reply::Result { answer, .. } = reply else { return };
                     let Shape::InputRequired { questions, state } = answer.shape else { return };
                     self.ask_round(operation, questions, state, wire, out);
                     return;
@@ -141,7 +144,7 @@ impl Core {
             },
         };
         let Some(operation) = carrier.operation else { return };
-        if let Reply::Result(answer) = &reply {
+        if let Reply::Result { answer, .. } = &reply {
             self.end_operation(operation, End { outcome, echo }, Ended::Result(wire, &answer.shape), out);
         }
     }

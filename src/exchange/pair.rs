@@ -1,7 +1,8 @@
 //! Open requests by scope, asker and typed id, and the answers that found none.
 
 use super::{At, Map};
-use crate::protocol::message::{Answer, Captured, Direction, Id, RpcError, Shape, Text};
+use crate::protocol::message::{Answer, Captured, Direction, Id, RpcError, Shape, Text, Unread};
+use crate::protocol::parse::{self, Oddities};
 use crate::protocol::prompt::Completion;
 use crate::schema::OperationKind;
 use serde::{Deserialize, Serialize};
@@ -58,15 +59,34 @@ pub(super) struct Open {
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) enum Reply {
-    Result(Answer),
+    Result {
+        answer: Answer,
+        /// The tool result that was not read yet. It holds on to a block of the capture: it is read or dropped before
+        /// the message is put away.
+        #[serde(skip)]
+        unread: Option<Unread>,
+    },
     Error(RpcError),
 }
 
 impl Reply {
     pub fn shape(&self) -> Option<&Shape> {
         match self {
-            Self::Result(answer) => Some(&answer.shape),
+            Self::Result { answer, .. } => Some(&answer.shape),
             Self::Error(_) => None,
+        }
+    }
+
+    /// Reads the text of a tool result that was left unread.
+    pub fn read(&mut self) {
+        if let Self::Result { answer, unread } = self
+            && let Some(unread) = unread.take()
+            && matches!(answer.shape, Shape::Tool { echo: None })
+        {
+            let json = String::from_utf8_lossy(unread.bytes());
+            if let shape @ Shape::Tool { .. } = parse::answer(&json, &mut Oddities::default()).shape {
+                answer.shape = shape;
+            }
         }
     }
 
@@ -177,16 +197,15 @@ impl Requests {
         }
     }
 
-    /// Keeps an answer for a request that may be read later; hands it back where there is no room.
-    pub fn keep(&mut self, key: OpenKey, orphan: Orphan) -> Result<(), Orphan> {
-        let weight = orphan.reply.weight();
-        if self.orphan_count >= MAX_ORPHANS || self.orphan_text + weight > MAX_ORPHAN_TEXT {
-            return Err(orphan);
-        }
+    /// Whether there is room for an answer whose request may be read later.
+    pub fn has_room(&self, reply: &Reply) -> bool {
+        self.orphan_count < MAX_ORPHANS && self.orphan_text + reply.weight() <= MAX_ORPHAN_TEXT
+    }
+
+    pub fn keep(&mut self, key: OpenKey, orphan: Orphan) {
         self.orphan_count += 1;
-        self.orphan_text += weight;
+        self.orphan_text += orphan.reply.weight();
         self.orphans.entry(key).or_default().push(orphan);
-        Ok(())
     }
 
     /// Takes the kept answer that a request without answer can have had: one that suits it and that time allows.

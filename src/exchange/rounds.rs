@@ -24,6 +24,9 @@ enum Asked {
     Key(Text),
 }
 
+/// Questions with their KEYs, in the order they were asked.
+type Keyed = Vec<(Text, Arc<Question>)>;
+
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Rounds {
     /// Operations that wait for a retry, by session and state.
@@ -31,14 +34,14 @@ pub(super) struct Rounds {
     /// The same by session and signature.
     by_signature: Map<(u32, u64), Vec<u64>>,
     /// By session: the newest questions with a state or a KEY.
-    remembered: Map<(u32, Asked), Vec<(Text, Arc<Question>)>>,
+    remembered: Map<(u32, Asked), Keyed>,
     order: VecDeque<(u32, Asked)>,
     /// Open tasks by session and `taskId`.
     tasks: Map<(u32, u64), u64>,
 }
 
 impl Rounds {
-    fn remember(&mut self, session: u32, asked: Asked, questions: Vec<(Text, Arc<Question>)>) {
+    fn remember(&mut self, session: u32, asked: Asked, questions: Keyed) {
         if self.remembered.insert((session, asked.clone()), questions).is_none() {
             self.order.push_back((session, asked));
             if self.order.len() > MAX_REMEMBERED
@@ -193,7 +196,7 @@ impl Core {
         let session = self.sessions.session_of(lane);
         let Some(task) = task else { return };
         let known = self.operations.rounds.tasks.get(&(session, task)).copied();
-        let Reply::Result(answer) = reply else { return };
+        let Reply::Result { answer, .. } = reply else { return };
         let Shape::InputRequired { questions, .. } = answer.shape else { return };
         let number = known.unwrap_or_else(|| {
             let operation = Operation::new(lane, OperationKind::Other, "tasks/get".into(), task);
