@@ -62,6 +62,9 @@ pub struct Context<'a> {
     pub intended: IntendedSets,
     /// Per row of `frames.args`: intended, unintended with its class, or not judged.
     pub judged: Vec<Judged>,
+    /// Per call: a number for its session, and one for its client's name.
+    pub session_numbers: Vec<u32>,
+    pub client_numbers: Vec<u32>,
     args: Vec<Range<usize>>,
     leaks: Vec<Vec<Text>>,
     sessions: AHashMap<&'a str, usize>,
@@ -98,6 +101,8 @@ impl<'a> Context<'a> {
             effects: Vec::new(),
             intended: IntendedSets::default(),
             judged: Vec::new(),
+            session_numbers: numbered(frames.calls.iter().map(|call| Some(&call.session))),
+            client_numbers: numbered(frames.calls.iter().map(|call| call.client.as_ref())),
             args,
             leaks: Vec::new(),
             sessions,
@@ -259,6 +264,17 @@ impl<'a> Context<'a> {
     pub fn client_of(call: &CallRow) -> Text {
         call.client.clone().unwrap_or_else(|| UNKNOWN_CLIENT.into())
     }
+}
+
+/// Equal texts get equal numbers.
+fn numbered<'t>(texts: impl Iterator<Item = Option<&'t Text>>) -> Vec<u32> {
+    let mut numbers: AHashMap<Option<&Text>, u32> = AHashMap::new();
+    texts
+        .map(|text| {
+            let next = numbers.len() as u32;
+            *numbers.entry(text).or_insert(next)
+        })
+        .collect()
 }
 
 /// The server's name for each session that any row mentions: `serverInfo.name`, else the name that every other session

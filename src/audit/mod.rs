@@ -12,4 +12,5 @@ pub mod intended;
 pub mod sessions;
 pub mod stats;
 pub mod tables;
+pub mod values;
 pub mod wording;

@@ -3,6 +3,7 @@
 
 pub mod class;
 pub mod list;
+pub mod tail;
 
 use super::context::Context;
 use super::contract_index::WordingId;
