@@ -177,7 +177,7 @@ impl<'a> Tally<'a> {
                 continue;
             }
             absent += without.calls;
-            let host = hosts.entry(stratum.0).or_insert_with(|| no_host());
+            let host = hosts.entry(stratum.0).or_insert_with(no_host);
             host.absent += without.calls;
             host.rendered += without.rendered;
             host.error += without.error;
