@@ -174,11 +174,11 @@ fn rename_hint(context: &Context, group: &Group, key: &str) -> Option<(Text, Str
             }
         }
     }
-    let spelling: [(&str, fn(&str, &str) -> bool); 2] = [("same letters", same_letters), ("token subset", token_subset)];
+    let spelling: [(&str, fn(&str, &str) -> bool); 2] =
+        [("same letters", same_letters), ("token subset", token_subset)];
     for (why, fits) in spelling {
-        let mut fitting = squares
-            .iter()
-            .filter(|(name, square)| fits(key, name) && (why == "same letters" || square.both == 0));
+        let mut fitting =
+            squares.iter().filter(|(name, square)| fits(key, name) && (why == "same letters" || square.both == 0));
         if let (Some((name, square)), None) = (fitting.next(), fitting.next()) {
             let evidence = match square.complementary() {
                 true => format!("{why}; complementarity: {}", table(*square)),
