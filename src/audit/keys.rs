@@ -174,8 +174,7 @@ fn rename_hint(context: &Context, group: &Group, key: &str) -> Option<(Text, Str
             }
         }
     }
-    let spelling: [(&str, fn(&str, &str) -> bool); 2] =
-        [("same letters", same_letters), ("token subset", token_subset)];
+    let spelling: [(&str, Fits); 2] = [("same letters", same_letters), ("token subset", token_subset)];
     for (why, fits) in spelling {
         let mut fitting =
             squares.iter().filter(|(name, square)| fits(key, name) && (why == "same letters" || square.both == 0));
@@ -193,6 +192,9 @@ fn rename_hint(context: &Context, group: &Group, key: &str) -> Option<(Text, Str
         _ => None,
     }
 }
+
+/// Whether two names are spelt alike.
+type Fits = fn(&str, &str) -> bool;
 
 fn table(square: Square) -> String {
     format!(

@@ -56,6 +56,7 @@ pub fn audit(frames: &Frames, expectations: &Expectations) -> Result<Audit, Uncl
         handlers,
         contract: contract::contract(&context),
         completion: completion::completion(&context),
+        rejected: frames.rejected.clone(),
         findings: Vec::new(),
     };
     close::check(&audit)?;
