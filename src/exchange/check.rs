@@ -18,8 +18,10 @@ use ahash::AHashMap;
 use schema::{Compiled, Property, Subset};
 use std::sync::Arc;
 
-/// Schemas kept compiled. A capture has few; one that has more is compiled again and again, not held.
+/// Schemas kept compiled, by number and by bytes of their text. A capture has few; one in which every question has a
+/// large schema of its own pays with time, not with memory.
 const MAX_CACHED: usize = 4096;
+const MAX_CACHED_BYTES: usize = 4 << 20;
 /// Values are kept up to this many bytes.
 const MAX_VALUE: usize = 4096;
 
@@ -58,6 +60,8 @@ pub struct Checked {
 #[derive(Default)]
 pub struct Checker {
     compiled: AHashMap<u64, Arc<Compiled>>,
+    /// Bytes of the texts of `compiled`.
+    held: usize,
 }
 
 impl Checker {
@@ -122,9 +126,11 @@ impl Checker {
         if let Some(known) = self.compiled.get(&hash) {
             return Some((hash, known.clone()));
         }
-        if self.compiled.len() >= MAX_CACHED {
+        if self.compiled.len() >= MAX_CACHED || self.held.saturating_add(text.len()) > MAX_CACHED_BYTES {
             self.compiled.clear();
+            self.held = 0;
         }
+        self.held = self.held.saturating_add(text.len());
         let compiled = Arc::new(Compiled::new(text));
         self.compiled.insert(hash, compiled.clone());
         Some((hash, compiled))

@@ -10,8 +10,9 @@ use super::references;
 
 /// Schemas above this many bytes are not compiled.
 const MAX_SCHEMA: usize = 64 * 1024;
-/// Memory one `pattern` may take, compiled (bytes).
+/// Memory one `pattern` may take, compiled, and while it searches (bytes).
 const PATTERN_SIZE: usize = 1 << 20;
+const SEARCH_SIZE: usize = 1 << 18;
 /// Steps a `pattern` that needs backtracking may take.
 const BACKTRACK_LIMIT: usize = 100_000;
 /// Local references followed to learn what a property declares.
@@ -76,11 +77,11 @@ fn compile(text: &str) -> Option<Validator> {
         return None;
     }
     let options = jsonschema::options().with_draft(Draft::Draft202012).should_validate_formats(true).offline();
-    let linear = PatternOptions::regex().size_limit(PATTERN_SIZE).dfa_size_limit(PATTERN_SIZE);
+    let linear = PatternOptions::regex().size_limit(PATTERN_SIZE).dfa_size_limit(SEARCH_SIZE);
     let backtracking = PatternOptions::fancy_regex()
         .backtrack_limit(BACKTRACK_LIMIT)
         .size_limit(PATTERN_SIZE)
-        .dfa_size_limit(PATTERN_SIZE);
+        .dfa_size_limit(SEARCH_SIZE);
     let compiled = options.clone().with_pattern_options(linear).build(&schema);
     compiled.or_else(|_| options.with_pattern_options(backtracking).build(&schema)).ok()
 }

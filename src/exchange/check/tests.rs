@@ -278,10 +278,12 @@ fn a_schema_that_doubles_at_every_reference_is_refused() {
 
 #[test]
 fn a_pattern_that_needs_too_much_backtracking_decides_nothing() {
-    let schema = r#"{"type":"object","properties":{"a":{"type":"string","pattern":"^(?=(a+)+$)(a+)+b\\1$"},"b":{"type":"integer"}}}"#;
-    let value = "a".repeat(5000);
+    let schema =
+        r#"{"type":"object","properties":{"a":{"type":"string","pattern":"^(a|aa)+\\1$"},"b":{"type":"integer"}}}"#;
+    let value = "a".repeat(60);
     let undecided = accept(schema, &format!(r#"{{"a":"{value}c","b":1}}"#));
-    assert!(matches!(undecided.verdict, Verdict::Unchecked | Verdict::Unusable));
+    assert_eq!((undecided.verdict, undecided.first_reason), (Verdict::Unchecked, None));
+    assert_eq!(verdicts(&undecided), [("a", FieldVerdict::Unchecked), ("b", FieldVerdict::Unchecked)]);
     let found = accept(schema, &format!(r#"{{"a":"{value}c","b":"x"}}"#));
     assert_eq!(found.verdict, Verdict::Unusable, "what was found counts");
     assert_eq!(found.first_reason, Some(Reason::WrongType));
