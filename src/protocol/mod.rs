@@ -1,5 +1,6 @@
 //! MCP with no file format in it.
 
+mod canonical;
 pub mod elicitation;
 pub mod json;
 pub mod message;
