@@ -1,4 +1,5 @@
 pub mod audit;
+pub mod capture;
 pub mod exchange;
 pub mod expect;
 pub mod finding;

@@ -1,0 +1,208 @@
+//! Which format a file is in, by its content, and why.
+
+use super::error::CaptureError;
+use super::formats::{self, Format};
+use super::input::Input;
+use super::sink::{Block, Decoded, FileFacts, Sides, Tally};
+use crate::protocol::message::{Direction, Ts};
+use std::sync::Arc;
+
+/// Bytes looked at first, and where one look does not suffice (a first line may be long), then at most.
+const HEAD: usize = 64 << 10;
+const LONGEST_HEAD: usize = 16 << 20;
+
+/// What was found out about a file.
+#[derive(Clone)]
+pub struct Detection {
+    pub format: &'static dyn Format,
+    pub variant: Option<String>,
+    /// For people: what speaks for the format.
+    pub why: String,
+    /// Time of the first message that has one.
+    pub first_ts: Option<Ts>,
+    pub sides: Sides,
+}
+
+/// Reads the beginning of a file and tells its format. Also returns what was read.
+pub fn detect(
+    input: &mut Input,
+    facts: &FileFacts,
+    name_hint: Option<Direction>,
+    wanted: Option<&'static dyn Format>,
+) -> Result<(Detection, Vec<u8>), CaptureError> {
+    let path = || facts.path.to_string();
+    let mut head = Vec::new();
+    let mut size = HEAD;
+    loop {
+        let known = head.len();
+        head.resize(size, 0);
+        // An error comes again when the file is read; what stands before it is looked at now.
+        let (count, failed) = match input.fill(head.get_mut(known..).unwrap_or_default()) {
+            Ok(count) => (count, None),
+            Err((count, error)) => (count, Some(error)),
+        };
+        head.truncate(known + count);
+        let whole = head.len() < size;
+        if let (true, Some(error)) = (head.is_empty(), failed) {
+            return Err(error);
+        }
+        if head.is_empty() {
+            return Err(CaptureError::Empty { path: path() });
+        }
+        if known == 0 {
+            refuse_known(&head, &facts.path)?;
+        }
+        match judge(&head, whole, facts, name_hint, wanted) {
+            Some(detection) => return Ok((detection, head)),
+            None if !whole && size < LONGEST_HEAD => size *= 16,
+            None => return Err(unknown(&head, path())),
+        }
+    }
+}
+
+/// One format's reading of the head.
+struct Trial {
+    format: &'static dyn Format,
+    decoded: Decoded,
+    signs: u64,
+}
+
+fn judge(
+    head: &[u8],
+    whole: bool,
+    facts: &FileFacts,
+    name_hint: Option<Direction>,
+    wanted: Option<&'static dyn Format>,
+) -> Option<Detection> {
+    let lines = if whole { head } else { head.get(..memchr::memrchr(b'\n', head)? + 1)? };
+    let block = Block { bytes: Arc::new(lines.to_vec()), used: lines.len(), first: true, last: whole };
+    let candidates = formats::ALL.iter().copied().filter(|format| wanted.is_none_or(|w| w.name() == format.name()));
+    let mut best: Option<Trial> = None;
+    for format in candidates {
+        let decoded = format.decode(&block, facts);
+        let signs = if decoded.tally.message_lines > 0 {
+            0
+        } else {
+            lines.split(|byte| *byte == b'\n').filter(|line| format.is_sign(line)).count() as u64
+        };
+        let trial = Trial { format, decoded, signs };
+        let found = trial.decoded.tally.message_lines;
+        if found > 0 && format.unmistakable() {
+            best = Some(trial);
+            break;
+        }
+        let rank = |trial: &Trial| (trial.decoded.tally.message_lines, trial.signs);
+        if best.as_ref().is_none_or(|best| rank(&trial) > rank(best)) {
+            best = Some(trial);
+        }
+    }
+    let trial = best?;
+    let tally = &trial.decoded.tally;
+    if tally.message_lines == 0 && trial.signs == 0 && (wanted.is_none() || !whole) {
+        return None;
+    }
+    let why = why(&trial, wanted.is_some());
+    Some(Detection {
+        format: trial.format,
+        variant: trial.format.variant(tally.marks),
+        why,
+        first_ts: trial.decoded.messages.iter().find_map(|message| message.ts),
+        sides: sides(tally, name_hint),
+    })
+}
+
+fn why(trial: &Trial, given: bool) -> String {
+    let tally = &trial.decoded.tally;
+    let shape = trial.format.looks_like();
+    if given {
+        return "given with --format".to_owned();
+    }
+    let lines = tally.lines - tally.blank - tally.continuation;
+    let (count, what) = match tally.message_lines {
+        0 => (trial.signs, "of the log, none with a message"),
+        count => (count, "with messages"),
+    };
+    format!("{count} of the first {lines} lines are lines {what}: {shape}")
+}
+
+/// What relative words mean, from messages that only one side sends. One in twenty may disagree.
+fn sides(tally: &Tally, name_hint: Option<Direction>) -> Sides {
+    let [inward, rightward, unsaid] = tally.evidence.map(|[c2s, s2c]| match (c2s, s2c) {
+        (0, 0) => None,
+        (c2s, s2c) if s2c * 20 <= c2s => Some(Direction::ClientToServer),
+        (c2s, s2c) if c2s * 20 <= s2c => Some(Direction::ServerToClient),
+        _ => None,
+    });
+    let mixed = unsaid.is_none() && tally.evidence[2] != [0, 0];
+    let name = name_hint.filter(|hint| !mixed && unsaid.is_none_or(|unsaid| unsaid == *hint));
+    Sides { inward, rightward, name }
+}
+
+/// Formats that are known by their first bytes and cannot be read.
+fn refuse_known(head: &[u8], path: &str) -> Result<(), CaptureError> {
+    let unsupported = |what, advice| Err(CaptureError::Unsupported { path: path.to_owned(), what, advice });
+    let text = head.trim_ascii_start();
+    let has = |needle: &str| memchr::memmem::find(text.get(..4096).unwrap_or(text), needle.as_bytes()).is_some();
+    match head {
+        _ if head.starts_with(b"SQLite format 3\0") => {
+            return unsupported("an SQLite database", "export its messages as JSON lines");
+        }
+        [0xd4, 0xc3, 0xb2, 0xa1, ..]
+        | [0xa1, 0xb2, 0xc3, 0xd4, ..]
+        | [0x4d, 0x3c, 0xb2, 0xa1, ..]
+        | [0xa1, 0xb2, 0x3c, 0x4d, ..]
+        | [0x0a, 0x0d, 0x0d, 0x0a, ..] => {
+            return unsupported(
+                "a packet capture (pcap)",
+                "write the message bodies as JSON lines, one message a line",
+            );
+        }
+        _ if is_tnetstring(head) => {
+            return unsupported("a mitmproxy flow dump", "write the message bodies as JSON lines, one message a line");
+        }
+        _ => {}
+    }
+    if text.starts_with(b"{") && has("\"log\"") && (has("\"entries\"") || has("\"creator\"")) {
+        return unsupported("an HTTP archive (HAR)", "write the message bodies as JSON lines, one message a line");
+    }
+    if text.starts_with(b"{")
+        && ["\"resourceSpans\"", "\"resourceLogs\"", "\"resourceMetrics\""].iter().any(|key| has(key))
+    {
+        return unsupported("OpenTelemetry data (OTLP)", "give a capture that holds message bodies: traces hold none");
+    }
+    if (text.starts_with(b"[") && has("\"_index\"") && has("\"packets-"))
+        || (text.starts_with(b"{\"index\":{") && has("\"layers\""))
+    {
+        return unsupported("tshark's output", "write the message bodies as JSON lines, one message a line");
+    }
+    Ok(())
+}
+
+/// `LENGTH:…` with a length that is closed by a dictionary's mark.
+fn is_tnetstring(head: &[u8]) -> bool {
+    let digits = head.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let after = head.get(digits..).unwrap_or_default();
+    (1..=12).contains(&digits)
+        && after.first() == Some(&b':')
+        && after.get(1).is_some_and(u8::is_ascii_digit)
+        && ["request", "response", "version", "timestamp"]
+            .iter()
+            .any(|word| memchr::memmem::find(after.get(..4096).unwrap_or(after), word.as_bytes()).is_some())
+}
+
+fn unknown(head: &[u8], path: String) -> CaptureError {
+    let sample = head.get(..4096).unwrap_or(head);
+    // Padding after a crash is zeros as well, but not among other control characters.
+    let control = sample.iter().filter(|byte| **byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x1b)).count();
+    let text = std::str::from_utf8(sample).is_ok()
+        || String::from_utf8_lossy(sample).matches('\u{fffd}').count() * 20 < sample.len();
+    if control * 20 > sample.len() || !text {
+        return CaptureError::Binary { path };
+    }
+    let lines = head.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).count();
+    CaptureError::UnknownFormat {
+        path,
+        detail: format!("none of the first {lines} lines holds a message in a form that is known"),
+        known: formats::names(),
+    }
+}

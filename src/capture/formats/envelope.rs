@@ -1,0 +1,399 @@
+//! A JSON object a line that wraps a message: `{"ts":…,"dir":…,"session":…,"msg":{…}}` and its many relatives.
+
+use super::{Format, begins_json, has_colour, without_colour};
+use crate::capture::rpc::Rpc;
+use crate::capture::sink::{Block, Decoded, Facts, FileFacts, Line, Side, Sink};
+use crate::capture::skim::{Cursor, Span, plain};
+use crate::capture::time;
+use crate::protocol::json::{self, Oddities};
+use crate::protocol::message::{Captured, Direction, Text, Ts};
+
+pub struct Envelope;
+
+/// Members that hold the message, first choice first.
+const PAYLOADS: [&str; 12] =
+    ["raw", "msg", "message", "frame", "payload", "body", "content", "data", "line", "text", "json", "rpc"];
+/// Marks: a bit for each of [`PAYLOADS`], then these.
+const AS_TEXT: u32 = 1 << 12;
+const BARE: u32 = 1 << 13;
+
+impl Format for Envelope {
+    fn name(&self) -> &'static str {
+        "envelope"
+    }
+
+    fn looks_like(&self) -> &'static str {
+        "{\"ts\":…,\"dir\":…,\"msg\":{…}} (a message in an object)"
+    }
+
+    fn variant(&self, marks: u32) -> Option<String> {
+        let mut found: Vec<&str> =
+            PAYLOADS.iter().enumerate().filter(|(bit, _)| marks & 1 << bit != 0).map(|(_, name)| *name).collect();
+        if marks & AS_TEXT != 0 {
+            found.push("as text");
+        }
+        if marks & BARE != 0 {
+            found.push("with bare messages");
+        }
+        (!found.is_empty()).then(|| found.join(", "))
+    }
+
+    fn decode(&self, block: &Block, file: &FileFacts) -> Decoded {
+        let mut sink = Sink::new(file, block);
+        while let Some(line) = sink.next_line() {
+            let text = line.of(sink.block());
+            if has_colour(text) {
+                let plain = without_colour(text);
+                record(&mut sink, line, &plain, 0);
+            } else {
+                let block = sink.block();
+                record(&mut sink, line, block.get(..line.to).unwrap_or_default(), line.from);
+            }
+        }
+        sink.finish()
+    }
+}
+
+/// What an envelope's members are, as far as they are known.
+#[derive(Default)]
+struct Members {
+    /// By rank in [`PAYLOADS`].
+    payload: Option<(usize, Payload)>,
+    /// A text member that may hold a message, by rank.
+    text: Option<(usize, Span)>,
+    direction: Ranked,
+    time: Ranked,
+    session: Ranked,
+    server: Ranked,
+    client: Ranked,
+    key: Option<Span>,
+    bare: bool,
+}
+
+enum Payload {
+    One(Rpc),
+    Many(Span),
+}
+
+/// The best of several members that mean the same, by rank.
+#[derive(Default)]
+struct Ranked(Option<(usize, Span)>);
+
+impl Ranked {
+    fn offer(&mut self, rank: usize, value: Span) {
+        if self.0.is_none_or(|(best, _)| rank < best) {
+            self.0 = Some((rank, value));
+        }
+    }
+}
+
+/// What a member's name means, with its rank.
+enum Means {
+    Payload(usize),
+    Direction(usize),
+    Time(usize),
+    Session(usize),
+    Server(usize),
+    Client(usize),
+    Version,
+    Nothing,
+}
+
+fn means(name: &[u8]) -> Means {
+    match name {
+        b"raw" => Means::Payload(0),
+        b"msg" => Means::Payload(1),
+        b"message" => Means::Payload(2),
+        b"frame" => Means::Payload(3),
+        b"payload" => Means::Payload(4),
+        b"body" => Means::Payload(5),
+        b"content" => Means::Payload(6),
+        b"data" => Means::Payload(7),
+        b"line" => Means::Payload(8),
+        b"text" => Means::Payload(9),
+        b"json" => Means::Payload(10),
+        b"rpc" => Means::Payload(11),
+        b"direction" => Means::Direction(0),
+        b"dir" => Means::Direction(1),
+        b"origin" => Means::Direction(2),
+        b"source" => Means::Direction(3),
+        b"from" => Means::Direction(4),
+        b"type" => Means::Direction(5),
+        b"traffic" => Means::Direction(6),
+        b"kind" => Means::Direction(7),
+        b"side" => Means::Direction(8),
+        b"ts" => Means::Time(0),
+        b"timestamp" => Means::Time(1),
+        b"time" => Means::Time(2),
+        b"t" => Means::Time(3),
+        b"@timestamp" => Means::Time(4),
+        b"timestamp_iso" => Means::Time(5),
+        b"datetime" => Means::Time(6),
+        b"timestamp_micros" => Means::Time(7),
+        b"timestamp_ms" => Means::Time(8),
+        b"timestamp_ns" => Means::Time(9),
+        b"timeUnixNano" => Means::Time(10),
+        b"session_id" => Means::Session(0),
+        b"sessionId" => Means::Session(1),
+        b"session" => Means::Session(2),
+        b"mcp_session_id" => Means::Session(3),
+        b"mcp-session-id" => Means::Session(4),
+        b"conn_id" => Means::Session(5),
+        b"connection_id" => Means::Session(6),
+        b"server_label" => Means::Server(0),
+        b"server_name" => Means::Server(1),
+        b"serverName" => Means::Server(2),
+        b"serverId" => Means::Server(3),
+        b"server" => Means::Server(4),
+        b"client_name" => Means::Client(0),
+        b"client" => Means::Client(1),
+        b"jsonrpc" => Means::Version,
+        _ => Means::Nothing,
+    }
+}
+
+/// Reads one line; `bytes[from..]` is its text.
+fn record(sink: &mut Sink<'_>, line: Line, bytes: &[u8], from: usize) {
+    let text = bytes.get(from..).unwrap_or_default();
+    if text.first() != Some(&b'{') || !begins_json(text) {
+        return unwrapped(sink, line, bytes, from);
+    }
+    let mut cursor = Cursor::new(bytes, from);
+    let Some(members) = read(&mut cursor, sink.file.session_key.as_deref()) else {
+        return sink.reject_json(text, 0);
+    };
+    if cursor.peek().is_some() {
+        return sink.reject(format!("text after the JSON object at column {}", cursor.at() - from + 1));
+    }
+    if members.bare {
+        return bare(sink, bytes, from);
+    }
+    let word = members.direction.0.and_then(|(_, span)| word(bytes, span));
+    if word == Some(Word::NoMessage) {
+        return sink.noise();
+    }
+    let facts = facts(sink, bytes, &members, word);
+    match members.payload {
+        Some((rank, Payload::One(rpc))) if rpc.is_message() => {
+            sink.mark(1 << rank);
+            if sink.message(bytes, &rpc, &facts, Captured::Full, false) {
+                sink.message_line();
+            } else {
+                sink.reject(format!("`{}` holds no JSON-RPC message: its `method` is not a string", PAYLOADS[rank]));
+            }
+            return;
+        }
+        Some((rank, Payload::Many(span))) if sink.batch(bytes, span, &facts, Captured::Full) == Some(true) => {
+            sink.mark(1 << rank);
+            return sink.message_line();
+        }
+        _ => sink.take_back(),
+    }
+    match members.text {
+        Some((rank, span)) => quoted(sink, bytes, span, rank, &facts),
+        None => bare(sink, bytes, from),
+    }
+}
+
+/// The members of an envelope; `None` where it is no JSON.
+fn read(cursor: &mut Cursor<'_>, session_key: Option<&str>) -> Option<Members> {
+    let bytes = cursor.bytes();
+    let mut members = Members::default();
+    let mut first = true;
+    cursor.take(b'{')?;
+    while let Some(name) = cursor.member(&mut first)? {
+        let name = plain(bytes, name);
+        let by_key = session_key.is_some_and(|key| key.as_bytes() == &*name);
+        let means = means(&name);
+        if let Means::Payload(rank) = means {
+            let better = members.payload.as_ref().is_none_or(|(best, _)| rank < *best);
+            match cursor.peek()? {
+                b'{' => {
+                    let rpc = Rpc::read(cursor)?;
+                    if better && rpc.is_message() {
+                        members.payload = Some((rank, Payload::One(rpc)));
+                    }
+                }
+                b'[' => {
+                    let span = cursor.value()?;
+                    if better && begins_json(span.of(bytes)) {
+                        members.payload = Some((rank, Payload::Many(span)));
+                    }
+                }
+                b'"' => {
+                    let span = cursor.value()?;
+                    if members.text.is_none_or(|(best, _)| rank < best) {
+                        members.text = Some((rank, span));
+                    }
+                }
+                _ => {
+                    cursor.value()?;
+                }
+            }
+            continue;
+        }
+        let value = cursor.value()?;
+        if by_key {
+            members.key = Some(value);
+        }
+        match means {
+            Means::Direction(rank) if word(bytes, value).is_some() => members.direction.offer(rank, value),
+            Means::Time(rank) => members.time.offer(rank, value),
+            Means::Session(rank) if is_label(bytes, value) => members.session.offer(rank, value),
+            Means::Server(rank) if is_label(bytes, value) => members.server.offer(rank, value),
+            Means::Client(rank) if is_label(bytes, value) => members.client.offer(rank, value),
+            Means::Version => members.bare = true,
+            _ => {}
+        }
+    }
+    Some(members)
+}
+
+/// Names are strings or numbers, and not empty.
+fn is_label(bytes: &[u8], value: Span) -> bool {
+    let text = value.of(bytes);
+    matches!(text.first(), Some(b'"' | b'-' | b'0'..=b'9')) && text != b"\"\""
+}
+
+fn label(sink: &mut Sink<'_>, bytes: &[u8], value: Span) -> Text {
+    let exact = value.of(bytes);
+    if let Some(inside) = exact.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\""))
+        && !inside.contains(&b'\\')
+        && let Ok(text) = std::str::from_utf8(inside)
+    {
+        return sink.texts.get(text);
+    }
+    let exact = String::from_utf8_lossy(exact);
+    let text = json::text_or_exact(&exact, &mut Oddities::default());
+    sink.texts.get(&text)
+}
+
+fn facts(sink: &mut Sink<'_>, bytes: &[u8], members: &Members, word: Option<Word>) -> Facts {
+    let session = members.key.filter(|key| is_label(bytes, *key)).or(members.session.0.map(|(_, span)| span));
+    Facts {
+        ts: members.time.0.and_then(|(_, span)| moment(bytes, span)),
+        side: match word {
+            Some(Word::Side(side)) => side,
+            _ => Side::Unsaid,
+        },
+        session: session.map(|span| label(sink, bytes, span)),
+        server: members.server.0.map(|(_, span)| label(sink, bytes, span)),
+        client: members.client.0.map(|(_, span)| label(sink, bytes, span)),
+    }
+}
+
+fn moment(bytes: &[u8], value: Span) -> Option<Ts> {
+    let text = value.of(bytes);
+    match text.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\"")) {
+        Some(inside) => time::text(inside).or_else(|| time::number(inside)),
+        None => time::number(text),
+    }
+}
+
+/// A word for who sent a message.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Word {
+    Side(Side),
+    /// Standard error and remarks of the recorder.
+    NoMessage,
+}
+
+fn word(bytes: &[u8], value: Span) -> Option<Word> {
+    use Direction::{ClientToServer, ServerToClient};
+    let inside = value.of(bytes).strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+    // The longest word known has 18 letters; spelling varies in case and in what joins the two ends.
+    let mut letters = [0_u8; 24];
+    let mut length = 0;
+    let text = std::str::from_utf8(inside).ok()?;
+    for letter in text.chars() {
+        let plain = match letter {
+            '\u{2192}' => b'>',
+            '-' | '_' | ' ' => continue,
+            letter => u8::try_from(letter).ok()?.to_ascii_lowercase(),
+        };
+        *letters.get_mut(length)? = plain;
+        length += 1;
+    }
+    Some(Word::Side(match letters.get(..length)? {
+        b"c2s" | b"client>server" | b"clienttoserver" | b"client2server" | b"toserver" | b"client" | b"fromclient" => {
+            Side::Said(ClientToServer)
+        }
+        b"s2c" | b"server>client" | b"servertoclient" | b"server2client" | b"toclient" | b"server" | b"fromserver" => {
+            Side::Said(ServerToClient)
+        }
+        b"in" | b"incoming" | b"inbound" | b"receive" | b"received" | b"recv" | b"read" | b"rx" => Side::Inward(true),
+        b"out" | b"outgoing" | b"outbound" | b"send" | b"sent" | b"write" | b"written" | b"tx" => Side::Inward(false),
+        b"stderr" | b"meta" => return Some(Word::NoMessage),
+        _ => return None,
+    }))
+}
+
+/// A payload that is text: JSON in a string, at most twice wrapped.
+fn quoted(sink: &mut Sink<'_>, bytes: &[u8], span: Span, rank: usize, facts: &Facts) {
+    let mut text = String::from_utf8_lossy(span.of(bytes)).into_owned();
+    for _ in 0..2 {
+        match json::string(&text, &mut Oddities::default()) {
+            Some(inside) => text = inside.into_owned(),
+            None => break,
+        }
+        if !text.trim_start().starts_with('"') {
+            break;
+        }
+    }
+    let inner = text.trim();
+    if !begins_json(inner.as_bytes()) {
+        return sink.noise();
+    }
+    let mut cursor = Cursor::new(inner.as_bytes(), 0);
+    match sink.value(&mut cursor, facts, Captured::Full) {
+        Some(message) if cursor.peek().is_none() => {
+            sink.mark(1 << rank | AS_TEXT);
+            if message { sink.message_line() } else { sink.noise() }
+        }
+        Some(_) => {
+            sink.take_back();
+            sink.reject(format!("text after the JSON value in `{}` at character {}", PAYLOADS[rank], cursor.at() + 1));
+        }
+        None => {
+            sink.take_back();
+            let error = serde_json::from_str::<serde::de::IgnoredAny>(inner).err();
+            let said = error.map_or_else(|| "nested too deeply".to_owned(), |error| error.to_string());
+            sink.reject(format!("the text in `{}` is not valid JSON: {said}", PAYLOADS[rank]));
+        }
+    }
+}
+
+/// A message without an envelope, in a file of envelopes.
+fn bare(sink: &mut Sink<'_>, bytes: &[u8], from: usize) {
+    let mut cursor = Cursor::new(bytes, from);
+    match sink.value(&mut cursor, &Facts::default(), Captured::Full) {
+        Some(true) => {
+            sink.mark(BARE);
+            sink.message_line();
+        }
+        _ => {
+            sink.take_back();
+            sink.noise();
+        }
+    }
+}
+
+/// A line that is no object.
+fn unwrapped(sink: &mut Sink<'_>, line: Line, bytes: &[u8], from: usize) {
+    let text = bytes.get(from..).unwrap_or_default();
+    if text.iter().all(u8::is_ascii_whitespace) {
+        return sink.blank();
+    }
+    if text.first().is_some_and(u8::is_ascii_whitespace) && begins_json(text) {
+        let trimmed = text.trim_ascii_start();
+        return record(sink, line, bytes, from + text.len() - trimmed.len());
+    }
+    if begins_json(text) {
+        return bare(sink, bytes, from);
+    }
+    let end = text.trim_ascii_end();
+    if line.first && end.last() == Some(&b'}') && memchr::memmem::find(text, b"\":").is_some() {
+        return sink.reject("cut off at the start of the file");
+    }
+    sink.noise();
+}

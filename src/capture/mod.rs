@@ -1,0 +1,269 @@
+//! The only room that opens captures: from paths to messages in reading order.
+
+mod blocks;
+mod detect;
+pub mod error;
+mod feed;
+pub mod formats;
+mod input;
+mod merge;
+mod open;
+mod order;
+mod rpc;
+mod sink;
+mod skim;
+mod time;
+
+pub use error::CaptureError;
+pub use merge::{Consumed, ReadOutcome};
+
+use crate::protocol::message::{Text, Ts};
+use detect::Detection;
+use formats::Format;
+use input::{Encoding, Input, Packing};
+use open::{Found, STDIN};
+use sink::FileFacts;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+/// Bytes at the beginning of a file whose hash tells whether it is still the same file.
+pub const FINGERPRINT_BYTES: usize = 4096;
+
+/// How captures are to be read.
+#[derive(Debug, Clone, Default)]
+pub struct ReadOptions {
+    /// The format of all files, instead of what their content shows.
+    pub format: Option<String>,
+    /// A member of the envelope, or of `_meta`, that names the session.
+    pub session_key: Option<String>,
+    /// Where to go on in files that were read before: byte offset, and lines before it. Plain files only.
+    pub resume: HashMap<PathBuf, (u64, u64)>,
+}
+
+/// What is known of a file before it is read.
+#[derive(Debug, Clone)]
+pub struct FileInfo {
+    /// Index in the run's list of sources, as in `Place::file`.
+    pub index: u32,
+    /// Path as given.
+    pub path: Text,
+    pub format: &'static str,
+    pub variant: Option<String>,
+    /// What speaks for the format.
+    pub why: String,
+    /// Time of the first message that has one.
+    pub first_ts: Option<Ts>,
+    /// Size on disk; 0 for pipes.
+    pub disk_bytes: u64,
+    /// `plain`, `gzip` or `zstd`.
+    pub packing: &'static str,
+    /// blake3 of the first 4 KiB on disk, its first 64 bits; 0 for pipes.
+    pub fingerprint: u64,
+}
+
+/// A file that was opened and recognised, closed again (pipes stay open).
+struct Source {
+    info: FileInfo,
+    facts: FileFacts,
+    /// `None` for an empty file.
+    format: Option<&'static dyn Format>,
+    path: PathBuf,
+    /// Remarks for the reader.
+    notes: Vec<Text>,
+    resume: (u64, u64),
+    /// Offsets in the text are offsets on disk.
+    resumable: bool,
+    /// A pipe cannot be opened twice.
+    open: Option<Input>,
+}
+
+/// The files of a run, in natural order of their paths.
+pub struct Sources {
+    sources: Vec<Source>,
+    /// What was left out, and why.
+    pub notes: Vec<String>,
+}
+
+impl Sources {
+    pub fn is_empty(&self) -> bool {
+        self.sources.is_empty()
+    }
+
+    pub fn len(&self) -> usize {
+        self.sources.len()
+    }
+
+    /// The files, in the order of their indices.
+    pub fn iter(&self) -> impl Iterator<Item = &FileInfo> {
+        self.sources.iter().map(|source| &source.info)
+    }
+
+    /// Bytes on disk that will be read.
+    pub fn disk_bytes(&self) -> u64 {
+        self.sources.iter().map(|source| source.info.disk_bytes.saturating_sub(source.resume.0)).sum()
+    }
+}
+
+/// Lists what the arguments name, opens each file and recognises its format. What cannot be read is an error of its
+/// own and does not stop the others.
+pub fn discover(arguments: &[String], options: &ReadOptions) -> (Sources, Vec<CaptureError>) {
+    let mut listing = open::list(arguments);
+    let mut errors = std::mem::take(&mut listing.errors);
+    let mut notes = std::mem::take(&mut listing.notes);
+    let wanted = match options.format.as_deref().map(|name| (name, formats::by_name(name))) {
+        Some((name, None)) => {
+            errors.push(CaptureError::NoSuchFormat { name: name.to_owned(), known: formats::names() });
+            return (Sources { sources: Vec::new(), notes }, errors);
+        }
+        Some((_, format)) => format,
+        None => None,
+    };
+    listing.files.sort_by(|a, b| order::natural(&a.shown, &b.shown));
+    let mut sources = Vec::new();
+    let mut left_out: HashMap<String, Vec<String>> = HashMap::new();
+    let mut held: HashMap<String, usize> = HashMap::new();
+    for found in &listing.files {
+        let folder = found.by.clone();
+        match recognise(found, options, wanted, sources.len()) {
+            Ok((source, warning)) => {
+                errors.extend(warning);
+                if let (Some(folder), Some(_)) = (folder, source.format) {
+                    *held.entry(folder).or_default() += 1;
+                }
+                sources.push(source);
+            }
+            // Among a folder's files there are others than captures; only a file that was named has to be one.
+            Err(CaptureError::UnknownFormat { path, .. } | CaptureError::Binary { path })
+                if listing.folders.iter().any(|known| Some(&known.path) == found.by.as_ref()) =>
+            {
+                left_out.entry(folder.unwrap_or_default()).or_default().push(path);
+            }
+            Err(error) => errors.push(error),
+        }
+    }
+    for folder in &listing.folders {
+        let skipped = left_out.remove(&folder.path).unwrap_or_default();
+        if !held.contains_key(&folder.path) {
+            errors.push(CaptureError::NothingInFolder {
+                path: folder.path.clone(),
+                looked_at: folder.files,
+                skipped: some_of(&skipped, ", none of a known format: "),
+            });
+        } else if !skipped.is_empty() {
+            let count = skipped.len();
+            notes.push(format!("{}: {count} files are no captures{}", folder.path, some_of(&skipped, ": ")));
+        }
+    }
+    (Sources { sources, notes }, errors)
+}
+
+/// A few names, and how many more there are.
+fn some_of(paths: &[String], before: &str) -> String {
+    const SHOWN: usize = 5;
+    let Some(shown) = paths.get(..SHOWN.min(paths.len())).filter(|shown| !shown.is_empty()) else {
+        return String::new();
+    };
+    let more = paths.len() - shown.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{before}{}{more}", shown.join(", "))
+}
+
+/// Opens a file and tells its format. An empty file is a source without format, and a warning.
+fn recognise(
+    found: &Found,
+    options: &ReadOptions,
+    wanted: Option<&'static dyn Format>,
+    index: usize,
+) -> Result<(Source, Option<CaptureError>), CaptureError> {
+    let shown = found.shown.as_str();
+    let progress = Arc::new(AtomicU64::new(0));
+    let pipe = shown == STDIN || !found.path.is_file();
+    let (fingerprint, disk_bytes) = if pipe { (0, 0) } else { fingerprint(found)? };
+    let mut input = if shown == STDIN {
+        Input::new(std::io::stdin(), shown, &progress)?
+    } else {
+        Input::open(&found.path, shown, 0, &progress)?
+    };
+    let path: Text = shown.into();
+    let mut facts = FileFacts {
+        index: u32::try_from(index).unwrap_or(u32::MAX),
+        path: path.clone(),
+        stream: order::stream(shown).into(),
+        server: order::server(shown).map(Text::from),
+        combined: order::is_combined(shown),
+        session_key: options.session_key.as_deref().map(Text::from),
+        ..FileFacts::default()
+    };
+    let (detection, head, warning) = match detect::detect(&mut input, &facts, order::hint(shown), wanted) {
+        Ok((detection, head)) => (Some(detection), head, None),
+        Err(error @ CaptureError::Empty { .. }) => (None, Vec::new(), Some(error)),
+        Err(error) => return Err(error),
+    };
+    let plain = input.packing == Packing::Plain && input.encoding != Encoding::Utf16;
+    let resume = options.resume.get(&found.path).copied().filter(|(offset, _)| plain && !pipe && *offset <= disk_bytes);
+    let notes = notes(&input, detection.as_ref());
+    let packing = input.packing.name();
+    facts.sides = detection.as_ref().map(|detection| detection.sides).unwrap_or_default();
+    let info = FileInfo {
+        index: facts.index,
+        path,
+        format: detection.as_ref().map_or("empty", |detection| detection.format.name()),
+        variant: detection.as_ref().and_then(|detection| detection.variant.clone()),
+        why: detection.as_ref().map_or_else(|| "the file is empty".to_owned(), |detection| detection.why.clone()),
+        first_ts: detection.as_ref().and_then(|detection| detection.first_ts),
+        disk_bytes,
+        packing,
+        fingerprint,
+    };
+    let source = Source {
+        info,
+        facts,
+        format: detection.map(|detection| detection.format),
+        path: found.path.clone(),
+        notes,
+        resume: resume.unwrap_or_default(),
+        resumable: plain && !pipe,
+        open: pipe.then(|| input.push_back(head)),
+    };
+    Ok((source, warning))
+}
+
+/// The hash of a file's first bytes, and its size.
+fn fingerprint(found: &Found) -> Result<(u64, u64), CaptureError> {
+    let unreadable = |source| CaptureError::Unreadable { path: found.shown.clone(), source };
+    let file = File::open(&found.path).map_err(unreadable)?;
+    let size = file.metadata().map_err(unreadable)?.len();
+    let mut head = Vec::with_capacity(FINGERPRINT_BYTES);
+    file.take(FINGERPRINT_BYTES as u64).read_to_end(&mut head).map_err(unreadable)?;
+    Ok((crate::protocol::json::digest(&head), size))
+}
+
+fn notes(input: &Input, detection: Option<&Detection>) -> Vec<Text> {
+    use crate::protocol::message::Direction::ClientToServer;
+    let mut notes: Vec<Text> = Vec::new();
+    match input.encoding {
+        Encoding::Utf8 => {}
+        Encoding::Utf8Marked => notes.push("begins with a byte order mark".into()),
+        Encoding::Utf16 => notes.push("UTF-16, read as UTF-8".into()),
+    }
+    if input.packing != Packing::Plain {
+        notes.push(format!("{}-compressed", input.packing.name()).into());
+    }
+    let Some(sides) = detection.map(|detection| detection.sides) else { return notes };
+    if let Some(direction) = sides.inward {
+        let who = if direction == ClientToServer { "the client" } else { "the server" };
+        notes.push(format!("`in` and its kin mean: sent by {who}, as messages show that only one side sends").into());
+    }
+    if let Some(direction) = sides.name {
+        let who = if direction == ClientToServer { "the client" } else { "the server" };
+        notes.push(format!("its name says: sent by {who}, used where the messages do not tell").into());
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests;

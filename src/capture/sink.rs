@@ -1,0 +1,463 @@
+//! Where decoders put what they find, line by line, so that every line is accounted for exactly once.
+
+use super::rpc::{Reading, Rpc, Texts, digest, is_other};
+use super::skim::{Cursor, Span};
+use crate::protocol::message::*;
+use crate::protocol::parse;
+use serde::de::IgnoredAny;
+use std::sync::Arc;
+
+/// Characters of a rejected record that are shown.
+const EXCERPT: usize = 200;
+
+/// What every message of a file shares.
+#[derive(Debug, Clone, Default)]
+pub struct FileFacts {
+    pub index: u32,
+    /// Path as given.
+    pub path: Text,
+    pub stream: Text,
+    /// The server the file's name tells, where lines do not.
+    pub server: Option<Text>,
+    /// A file of this name holds the lines of all servers (desktop logs).
+    pub combined: bool,
+    pub session_key: Option<Text>,
+    pub sides: Sides,
+}
+
+/// What words without a fixed point of view mean in one file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Sides {
+    /// Direction of `in`, `received` and their kin; the others are opposite.
+    pub inward: Option<Direction>,
+    /// Direction of decorations that point right (`>`, `-->`); the others are opposite.
+    pub rightward: Option<Direction>,
+    /// Direction that the file's name tells.
+    pub name: Option<Direction>,
+}
+
+/// What a record says about its sender.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Side {
+    #[default]
+    Unsaid,
+    /// The word says who, whoever wrote it.
+    Said(Direction),
+    /// `in` or `out`.
+    Inward(bool),
+    /// `>` or `<`.
+    Rightward(bool),
+}
+
+/// Counts over one block, and over a file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tally {
+    pub bytes: u64,
+    pub lines: u64,
+    pub message_lines: u64,
+    pub messages: u64,
+    pub other: u64,
+    pub other_bytes: u64,
+    pub noise: u64,
+    pub blank: u64,
+    pub continuation: u64,
+    pub rejected: u64,
+    pub duplicate_keys: u64,
+    pub first_ts: Option<Ts>,
+    pub last_ts: Option<Ts>,
+    /// Signs of the format's variants, a bit each.
+    pub marks: u32,
+    pub lossy_text: u64,
+    pub not_utf8: u64,
+    /// Messages that only one side sends, against what their record says.
+    pub conflicts: u64,
+    /// Members of a batch that are no messages.
+    pub odd_members: u64,
+    /// Lines with NUL bytes around them.
+    pub padded: u64,
+    /// Of messages that only one side sends, how they were marked: `[inward, rightward, name][c2s, s2c]` for
+    /// `in` or `>`; `out` and `<` count on the other side.
+    pub evidence: [[u64; 2]; 3],
+}
+
+impl Tally {
+    pub fn add(&mut self, other: &Self) {
+        self.bytes += other.bytes;
+        self.lines += other.lines;
+        self.message_lines += other.message_lines;
+        self.messages += other.messages;
+        self.other += other.other;
+        self.other_bytes += other.other_bytes;
+        self.noise += other.noise;
+        self.blank += other.blank;
+        self.continuation += other.continuation;
+        self.rejected += other.rejected;
+        self.duplicate_keys += other.duplicate_keys;
+        self.first_ts = [self.first_ts, other.first_ts].into_iter().flatten().min();
+        self.last_ts = self.last_ts.max(other.last_ts);
+        self.marks |= other.marks;
+        self.lossy_text += other.lossy_text;
+        self.not_utf8 += other.not_utf8;
+        self.conflicts += other.conflicts;
+        self.odd_members += other.odd_members;
+        self.padded += other.padded;
+        for (sum, more) in self.evidence.iter_mut().flatten().zip(other.evidence.iter().flatten()) {
+            *sum += more;
+        }
+    }
+
+    /// Every line is one thing.
+    pub fn closes(&self) -> bool {
+        self.lines == self.message_lines + self.noise + self.blank + self.continuation + self.rejected
+    }
+}
+
+/// A record that could not be read; its line counts from the beginning of the block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rejected {
+    pub line: u64,
+    pub reason: String,
+    pub excerpt: String,
+}
+
+/// What one block held. Lines count from 1 at the beginning of the block.
+#[derive(Debug, Default)]
+pub struct Decoded {
+    pub messages: Vec<Message>,
+    pub rejected: Vec<Rejected>,
+    pub tally: Tally,
+}
+
+/// What a record says about its messages.
+#[derive(Debug, Clone, Default)]
+pub struct Facts {
+    pub ts: Option<Ts>,
+    pub side: Side,
+    pub session: Option<Text>,
+    pub server: Option<Text>,
+    pub client: Option<Text>,
+}
+
+/// A stretch of a capture, cut at line feeds.
+#[derive(Debug, Clone)]
+pub struct Block {
+    pub bytes: Arc<Vec<u8>>,
+    /// How much of `bytes` is filled.
+    pub used: usize,
+    /// It begins the file, or a resumed part of it.
+    pub first: bool,
+    /// It ends the file.
+    pub last: bool,
+}
+
+impl Block {
+    pub fn text(&self) -> &[u8] {
+        self.bytes.get(..self.used).unwrap_or_default()
+    }
+}
+
+/// One line of a block, without what ends it and without NUL bytes around it.
+#[derive(Debug, Clone, Copy)]
+pub struct Line {
+    /// Offset of the first byte in the block.
+    pub from: usize,
+    pub to: usize,
+    /// Bytes of the line as it stood, its line feed included.
+    pub size: usize,
+    /// It begins the file.
+    pub first: bool,
+    /// The file ends in it, without a line feed.
+    pub unfinished: bool,
+}
+
+impl Line {
+    pub fn of(self, block: &[u8]) -> &[u8] {
+        block.get(self.from..self.to).unwrap_or_default()
+    }
+}
+
+pub struct Sink<'f> {
+    pub file: &'f FileFacts,
+    block: &'f Block,
+    out: Decoded,
+    pub texts: Texts,
+    /// End of the last line taken.
+    at: usize,
+    line: Line,
+    /// Messages on this line so far, those that are read, and the line's number.
+    on_line: u32,
+    read_on_line: bool,
+}
+
+impl<'f> Sink<'f> {
+    pub fn new(file: &'f FileFacts, block: &'f Block) -> Self {
+        let line = Line { from: 0, to: 0, size: 0, first: false, unfinished: false };
+        let mut out = Decoded::default();
+        out.tally.bytes = block.used as u64;
+        Self { file, block, out, texts: Texts::default(), at: 0, line, on_line: 0, read_on_line: false }
+    }
+
+    /// The next line, counted. Its caller says with exactly one call what it is.
+    pub fn next_line(&mut self) -> Option<Line> {
+        let block = self.block.text();
+        let rest = block.get(self.at..).filter(|rest| !rest.is_empty())?;
+        let length = memchr::memchr(b'\n', rest);
+        let size = length.map_or(rest.len(), |length| length + 1);
+        let (mut from, mut to) = (self.at, self.at + length.unwrap_or(rest.len()));
+        let first = self.block.first && self.at == 0;
+        self.at += size;
+        self.out.tally.lines += 1;
+        if to > from && block.get(to - 1) == Some(&b'\r') {
+            to -= 1;
+        }
+        let nul = |at: usize| block.get(at) == Some(&0);
+        if to > from && (nul(from) || nul(to - 1)) {
+            // A crash leaves them where the system had grown the file already.
+            self.out.tally.padded += 1;
+            while from < to && nul(from) {
+                from += 1;
+            }
+            while to > from && nul(to - 1) {
+                to -= 1;
+            }
+        }
+        self.line = Line { from, to, size, first, unfinished: length.is_none() && self.block.last };
+        self.on_line = 0;
+        self.read_on_line = false;
+        Some(self.line)
+    }
+
+    /// Takes the following lines up to the block offset `end` into the current record.
+    pub fn continue_to(&mut self, end: usize) {
+        let block = self.block.text();
+        while self.at < end {
+            let rest = block.get(self.at..).unwrap_or_default();
+            let size = memchr::memchr(b'\n', rest).map_or(rest.len(), |length| length + 1);
+            if size == 0 {
+                return;
+            }
+            self.at += size;
+            self.line.size += size;
+            self.out.tally.lines += 1;
+            self.out.tally.continuation += 1;
+            self.record_lines();
+        }
+    }
+
+    /// The lines of a record end where it does; messages already on it keep the first line's number.
+    fn record_lines(&mut self) {
+        self.line.to = self.line.to.max(self.at);
+    }
+
+    pub fn block(&self) -> &'f [u8] {
+        self.block.text()
+    }
+
+    pub fn noise(&mut self) {
+        self.out.tally.noise += 1;
+    }
+
+    pub fn blank(&mut self) {
+        self.out.tally.blank += 1;
+    }
+
+    pub fn continuation(&mut self) {
+        self.out.tally.continuation += 1;
+    }
+
+    pub fn mark(&mut self, bit: u32) {
+        self.out.tally.marks |= bit;
+    }
+
+    pub fn reject(&mut self, reason: impl Into<String>) {
+        let shown = self.line.of(self.block.text());
+        let shown = shown.get(..EXCERPT * 4).unwrap_or(shown);
+        let excerpt: String = String::from_utf8_lossy(shown).chars().take(EXCERPT).collect();
+        self.out.tally.rejected += 1;
+        self.out.rejected.push(Rejected { line: self.out.tally.lines, reason: reason.into(), excerpt });
+    }
+
+    /// Rejects the line because `text` (which ends with the line) holds no JSON value; `column` is where it begins.
+    pub fn reject_json(&mut self, text: &[u8], column: usize) {
+        let error = serde_json::Deserializer::from_slice(text).into_iter::<IgnoredAny>().next().and_then(Result::err);
+        let reason = match &error {
+            _ if self.line.unfinished => "cut off at the end of the file".to_owned(),
+            Some(error) => {
+                let said = error.to_string();
+                let said = said.split(" at line ").next().unwrap_or_default();
+                format!("not valid JSON at column {}: {said}", column + error.column().max(1))
+            }
+            None => format!("something else than one JSON value from column {} on", column + 1),
+        };
+        self.reject(reason);
+    }
+
+    /// Adds the messages of one JSON-RPC value under the cursor (an object or an array of them), if it is one.
+    /// `true` where it held a message; `None` where it is no JSON.
+    pub fn value(&mut self, cursor: &mut Cursor<'_>, facts: &Facts, captured: Captured) -> Option<bool> {
+        if cursor.peek()? == b'{' {
+            let rpc = Rpc::read(cursor)?;
+            return Some(rpc.is_message() && self.message(cursor.bytes(), &rpc, facts, captured, false));
+        }
+        let span = cursor.value()?;
+        self.batch(cursor.bytes(), span, facts, captured)
+    }
+
+    /// The members of a JSON-RPC array.
+    pub fn batch(&mut self, bytes: &[u8], span: Span, facts: &Facts, captured: Captured) -> Option<bool> {
+        let mut cursor = Cursor::new(bytes, span.from);
+        let mut first = true;
+        let mut odd = 0;
+        let mut any = false;
+        cursor.take(b'[')?;
+        while cursor.element(&mut first)? {
+            if cursor.peek()? != b'{' {
+                cursor.value()?;
+                odd += 1;
+                continue;
+            }
+            let rpc = Rpc::read(&mut cursor)?;
+            let taken = rpc.is_message() && self.message(bytes, &rpc, facts, captured, true);
+            any |= taken;
+            odd += u64::from(!taken);
+        }
+        if any {
+            self.out.tally.odd_members += odd;
+        }
+        Some(any)
+    }
+
+    /// Adds one message. False where it is none after all.
+    pub fn message(&mut self, bytes: &[u8], rpc: &Rpc, facts: &Facts, captured: Captured, batch: bool) -> bool {
+        let mut reading = Reading { texts: &mut self.texts, flags: Default::default(), not_utf8: 0 };
+        let body = reading.body(bytes, rpc);
+        let (flags, not_utf8) = (reading.flags, reading.not_utf8);
+        let Ok(body) = body else { return false };
+        let tally = &mut self.out.tally;
+        tally.duplicate_keys += u64::from(flags.duplicate_keys);
+        tally.lossy_text += u64::from(flags.lossy_text);
+        tally.not_utf8 += not_utf8;
+        let unread = body.unread.map(|span| {
+            if std::ptr::eq(bytes.as_ptr(), self.block.bytes.as_ptr()) {
+                Unread::new(self.block.bytes.clone(), span.from..span.to)
+            } else {
+                Unread::new(Arc::new(span.of(bytes).to_vec()), 0..span.len())
+            }
+        });
+        let by_key = match &self.file.session_key {
+            Some(key) if facts.session.is_none() => rpc.meta_text(bytes, key).map(|text| self.texts.get(&text)),
+            _ => None,
+        };
+        self.push(body.kind, facts, by_key, captured, batch, digest(rpc.span.of(bytes)), unread);
+        true
+    }
+
+    /// Adds a message whose body the capture did not keep whole.
+    pub fn remains(&mut self, kind: Kind, facts: &Facts, captured: Captured, text: &[u8]) {
+        self.push(kind, facts, None, captured, false, digest(text), None);
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one caller per kind of body")]
+    fn push(
+        &mut self,
+        kind: Kind,
+        facts: &Facts,
+        session: Option<Text>,
+        captured: Captured,
+        batch: bool,
+        digest: u64,
+        unread: Option<Unread>,
+    ) {
+        let direction = self.direction(&kind, facts.side);
+        let tally = &mut self.out.tally;
+        tally.messages += 1;
+        if is_other(&kind) {
+            tally.other += 1;
+        } else {
+            self.read_on_line = true;
+        }
+        if let Some(ts) = facts.ts {
+            tally.first_ts = Some(tally.first_ts.map_or(ts, |first| first.min(ts)));
+            tally.last_ts = tally.last_ts.max(Some(ts));
+        }
+        let connection = Connection {
+            stream: self.file.stream.clone(),
+            session: facts.session.clone().or(session),
+            server: facts.server.clone().or_else(|| self.file.server.clone()),
+            client: facts.client.clone(),
+        };
+        self.out.messages.push(Message {
+            place: Place { file: self.file.index, position: tally.lines, member: self.on_line },
+            ts: facts.ts,
+            direction,
+            connection,
+            batch,
+            captured,
+            bytes: 0,
+            digest,
+            kind,
+            unread,
+        });
+        self.on_line += 1;
+    }
+
+    /// Ends a line that holds messages: its bytes go to the first of them.
+    pub fn message_line(&mut self) {
+        let size = self.line.size;
+        self.out.tally.message_lines += 1;
+        if !self.read_on_line {
+            self.out.tally.other_bytes += size as u64;
+        }
+        let first = self.out.messages.len().saturating_sub(self.on_line as usize);
+        if let Some(message) = self.out.messages.get_mut(first) {
+            message.bytes = u32::try_from(size).unwrap_or(u32::MAX);
+        }
+    }
+
+    /// Takes back what the current line added, because the rest of it turned out to be no record.
+    pub fn take_back(&mut self) {
+        let keep = self.out.messages.len().saturating_sub(self.on_line as usize);
+        for message in self.out.messages.drain(keep..) {
+            self.out.tally.messages -= 1;
+            self.out.tally.other -= u64::from(is_other(&message.kind));
+        }
+        self.on_line = 0;
+        self.read_on_line = false;
+    }
+
+    /// Who sent it. A word that names the sender is believed; a word that depends on where the recorder sat is
+    /// believed where it agrees with messages that only one side sends.
+    fn direction(&mut self, kind: &Kind, side: Side) -> Option<Direction> {
+        let certain = match kind {
+            Kind::Request { request, .. } => parse::sender(&request.method, true),
+            Kind::Notification(notification) => parse::sender(&notification.method, false),
+            Kind::Result { .. } | Kind::Error { .. } => None,
+        };
+        let sides = &self.file.sides;
+        let turned = |direction: Option<Direction>, keep: bool| direction.map(|d| if keep { d } else { d.opposite() });
+        let said = match side {
+            Side::Said(direction) => Some(direction),
+            Side::Inward(inward) => turned(sides.inward, inward),
+            Side::Rightward(right) => turned(sides.rightward, right),
+            Side::Unsaid => sides.name,
+        };
+        let Some(certain) = certain else { return said };
+        let tally = &mut self.out.tally;
+        tally.conflicts += u64::from(said.is_some_and(|said| said != certain));
+        let slot = match side {
+            Side::Inward(keep) => Some((0, keep)),
+            Side::Rightward(keep) => Some((1, keep)),
+            Side::Unsaid => Some((2, true)),
+            Side::Said(_) => None,
+        };
+        if let Some((slot, keep)) = slot {
+            let c2s = (certain == Direction::ClientToServer) == keep;
+            tally.evidence[slot][usize::from(!c2s)] += 1;
+        }
+        if let Side::Said(direction) = side { Some(direction) } else { Some(certain) }
+    }
+
+    pub fn finish(self) -> Decoded {
+        self.out
+    }
+}
