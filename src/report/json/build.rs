@@ -2,11 +2,12 @@
 
 use super::document::*;
 use crate::audit::tables as from;
-use crate::finding::{self, Severity};
+use crate::finding;
 use crate::protocol::message::{Text, Ts};
 use crate::report::model::{RenderOptions, Report};
 use crate::report::printable::Page;
 use crate::report::time::rfc3339;
+use crate::report::words::severity;
 use crate::schema::Reason;
 use std::collections::BTreeMap;
 
@@ -542,7 +543,7 @@ impl Names<'_> {
             severity: severity(row.severity).to_owned(),
             fingerprint: row.fingerprint(),
             subject: self.list(&row.subject),
-            sentence: self.0.sentence(row).whole().to_owned(),
+            sentence: self.0.sentence(&row.sentence).whole().to_owned(),
             numbers: row
                 .numbers
                 .iter()
@@ -552,14 +553,6 @@ impl Names<'_> {
             evidence: row.evidence.iter().map(|at| self.evidence(at)).collect(),
             next_step: self.0.prose(&row.next_step).whole().to_owned(),
         }
-    }
-}
-
-fn severity(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Note => "note",
     }
 }
 

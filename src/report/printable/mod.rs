@@ -14,7 +14,7 @@ pub use invisible::is_invisible;
 
 use super::model::{HashKey, RenderOptions, Report};
 use crate::finding::evidence::Shown;
-use crate::finding::{Finding, Part};
+use crate::finding::Part;
 use crate::schema::ValueType;
 
 /// Values of a closed domain up to this many characters are shown without `--reveal`.
@@ -60,7 +60,11 @@ pub struct Exact {
 
 impl<'a> Page<'a> {
     pub fn new(report: &'a Report, options: &RenderOptions) -> Self {
-        Self { key: &report.run.hash_key, reveal: options.reveal }
+        Self::with_key(&report.run.hash_key, options.reveal)
+    }
+
+    pub fn with_key(key: &'a HashKey, reveal: bool) -> Self {
+        Self { key, reveal }
     }
 
     /// A value under the privacy rule.
@@ -124,9 +128,9 @@ impl<'a> Page<'a> {
     }
 
     /// A finding's sentence, its names and values cut.
-    pub fn sentence(&self, finding: &Finding) -> Printable {
+    pub fn sentence(&self, parts: &[Part]) -> Printable {
         let mut sentence = String::new();
-        for part in &finding.sentence {
+        for part in parts {
             match part {
                 Part::Ours(text) => sentence.push_str(&invisible::reveal(text)),
                 Part::Name(name) => sentence.push_str(&self.name(name).cut(IN_SENTENCE)),
@@ -147,6 +151,17 @@ impl<'a> Page<'a> {
         Exact { text: Some(shown.text.to_string()), withheld: is_cut(shown).then_some("cut") }
     }
 
+    /// Free text for a machine: what it may have of it.
+    pub fn exact_text(&self, text: &str) -> Exact {
+        if !self.reveal && !text.is_empty() {
+            return Exact { text: None, withheld: Some("private") };
+        }
+        if credential::found(text, credential::Scope::Value) {
+            return Exact { text: None, withheld: Some("credential") };
+        }
+        Exact { text: Some(text.to_owned()), withheld: None }
+    }
+
     /// A name for a machine: exact, unless it holds a credential or is as long as no name is.
     pub fn exact_name(&self, name: &str) -> String {
         self.withheld_name(name)
@@ -156,6 +171,11 @@ impl<'a> Page<'a> {
     /// The keyed hash of a value.
     pub fn digest(&self, shown: &Shown) -> String {
         self.key.digest(shown.hash)
+    }
+
+    /// A keyed hash from an internal one.
+    pub fn keyed(&self, hash: u64) -> Printable {
+        Printable(self.key.digest(hash))
     }
 
     fn hides(&self, shown: &Shown) -> bool {

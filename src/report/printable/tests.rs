@@ -88,7 +88,7 @@ fn credentials_are_masked_even_when_revealed() {
         "Authorization: Bearer abcdef1234567890",
         "api_key: \"0123456789\"",
         "https://bob:swordfish@example.org/",
-        "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+        "Zk3vQ9xLr2TbWmE7uNaYp5DsHc8JgVf4oK1i",
         "d41d8cd98f00b204e9800998ecf8427e",
         "-----BEGIN RSA PRIVATE KEY-----\nMIIE",
     ];
