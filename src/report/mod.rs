@@ -1,11 +1,24 @@
 //! The only room that writes reports. Every output is a view of one [`Report`]; text from traffic enters an output
 //! through [`printable`] alone.
 
+mod chart;
+mod csv;
 pub mod files;
+#[cfg(test)]
+mod fixture;
+mod grid;
 pub mod json;
-pub mod markdown;
+mod markdown;
 pub mod model;
-pub mod terminal;
+mod outline;
+mod pictures;
+pub mod printable;
+mod tables;
+mod terminal;
+#[cfg(test)]
+mod tests;
+mod time;
+mod words;
 
 pub use files::OutDir;
 pub use json::render_json;

@@ -46,6 +46,11 @@ impl HashKey {
         Self(key)
     }
 
+    #[cfg(test)]
+    pub const fn zero() -> Self {
+        Self([0; 32])
+    }
+
     /// Ten hex characters (40 bits) of the keyed hash of an internal hash.
     pub fn digest(&self, hash: u64) -> String {
         self.digest_bytes(&hash.to_le_bytes())

@@ -1,0 +1,3 @@
+//! Pictures of the tables.
+
+pub mod font;

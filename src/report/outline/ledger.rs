@@ -1,0 +1,122 @@
+//! What was read, and that it adds up.
+
+use super::{Block, Line, Table, cut};
+use crate::audit::tables::PromptCalls;
+use crate::audit::wording::{count, plural};
+use crate::report::grid::Cell;
+use crate::report::model::{RenderOptions, Report};
+use crate::report::words::{bytes, equation, found, lines_equation};
+
+/// The equations of the ledger, for the first screen and the section.
+pub fn equations<'r>(report: &Report) -> Vec<Block<'r>> {
+    let ledger = &report.audit.ledger;
+    let files = &ledger.files;
+    let size: u64 = files.iter().map(|file| file.bytes).sum();
+    let first = files.iter().filter_map(|file| file.first_ts).min();
+    let last = files.iter().filter_map(|file| file.last_ts).max();
+    let period = match (first.and_then(crate::report::time::day), last.and_then(crate::report::time::day)) {
+        (Some(first), Some(last)) if first == last => format!(", {first}"),
+        (Some(first), Some(last)) => format!(", {first} to {last}"),
+        _ => ", without times".to_owned(),
+    };
+    let mut lines = vec![
+        format!("{} of {}{period}", plural(files.len() as u64, "file"), bytes(size)),
+        lines_equation(files),
+        found(&ledger.totals, files),
+    ];
+    let calls = &report.audit.calls;
+    if !calls.is_empty() {
+        let sum = |of: fn(&PromptCalls) -> u64| calls.iter().map(of).sum::<u64>();
+        lines.push(equation(
+            &format!("{} prompt calls", count(sum(|row| row.calls))),
+            &[
+                (sum(|row| row.rendered), "rendered"),
+                (sum(|row| row.error), "answered by an error"),
+                (sum(|row| row.input_required), "left at input_required"),
+                (sum(|row| row.unanswered), "unanswered"),
+                (sum(|row| row.not_captured), "not captured"),
+            ],
+        ));
+    }
+    if !report.audit.elicitations.is_empty() {
+        lines.push(super::elicited::equation_of_all(&report.audit.elicitations));
+    }
+    lines.into_iter().map(|line| Block::Line(Line::new(line))).collect()
+}
+
+/// Inputs that could not be read, and records that were rejected.
+pub fn errors<'r>(report: &Report, options: &RenderOptions) -> Vec<Block<'r>> {
+    let mut blocks = Vec::new();
+    let (shown, left_out) = cut(&report.errors, options.top, "input", |_| 1, "message", "errors");
+    for error in shown {
+        blocks.push(Block::Line(
+            Line::new("Not read to its end: ").name(&error.file).say(": ").say(error.message.clone()),
+        ));
+    }
+    blocks.extend(left_out.map(|text| Block::Line(Line::new(text))));
+    let rejected: u64 = report.audit.ledger.files.iter().map(|file| file.rejected).sum();
+    if rejected > 0 {
+        let mut line = Line::new(format!("{} rejected", plural(rejected, "record")));
+        if let Some(first) = report.audit.rejected.first() {
+            line = line
+                .say(", the first at ")
+                .name(&first.file)
+                .say(format!(":{}: {}", first.position, first.reason));
+        }
+        blocks.push(Block::Line(line.say("; all are in rejected.ndjson (--out).")));
+    }
+    blocks
+}
+
+pub fn ledger<'r>(report: &'r Report, options: &RenderOptions) -> Vec<Block<'r>> {
+    let ledger = &report.audit.ledger;
+    let mut blocks = vec![Block::Heading("What was read".to_owned())];
+    blocks.extend(equations(report));
+    blocks.extend(errors(report, options));
+    let mut files = Table::new(&[
+        "file", "format", "bytes", "lines", "messages", "other", "noise", "blank", "cont.", "rejected", "dupl.",
+    ]);
+    let (shown, left_out) = cut(&ledger.files, options.top, "file", |file| file.lines, "line", "files");
+    for file in shown {
+        files.push(vec![
+            Cell::from(&file.file),
+            Cell::from(&file.format),
+            Cell::Prose(bytes(file.bytes)),
+            file.lines.into(),
+            file.messages.into(),
+            file.other.into(),
+            file.noise.into(),
+            file.blank.into(),
+            file.continuation.into(),
+            file.rejected.into(),
+            file.duplicates.into(),
+        ]);
+    }
+    files.left_out = left_out;
+    blocks.push(Block::Table(files));
+    for file in shown {
+        for note in &file.notes {
+            blocks.push(Block::Line(Line::default().name(&file.file).say(": ").say(note.to_string())));
+        }
+    }
+    let mut methods =
+        Table::new(&["method", "requests", "results", "errors", "notifications", "unanswered", "orphans"]);
+    let all = |row: &crate::audit::tables::LedgerMethod| row.requests + row.notifications + row.orphans;
+    let (shown, left_out) = cut(&ledger.methods, options.top.max(20), "method", all, "message", "methods");
+    for row in shown {
+        methods.push(vec![
+            Cell::from(&row.method),
+            row.requests.into(),
+            row.results.into(),
+            row.errors.into(),
+            row.notifications.into(),
+            row.unanswered.into(),
+            row.orphans.into(),
+        ]);
+    }
+    methods.left_out = left_out;
+    if !methods.rows.is_empty() {
+        blocks.push(Block::Table(methods));
+    }
+    blocks
+}
