@@ -1,5 +1,6 @@
 pub mod audit;
 pub mod capture;
+pub mod cli;
 pub mod exchange;
 pub mod expect;
 pub mod finding;

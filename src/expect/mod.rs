@@ -1,5 +1,9 @@
 //! What the operator expects: `mcptally.toml` and `--intended`.
 
+mod file;
+
+pub use file::{FileError, FlagError, parse, parse_flag};
+
 use crate::protocol::message::Text;
 
 /// The intended values of one argument.

@@ -216,7 +216,8 @@ impl Append {
                 std::fs::remove_file(&stale).map_err(FramesError::io(&stale, "remove"))?;
             }
         }
-        folder.commit(state, sources)?;
+        let duplicates = snapshot.duplicates.iter().map(|(file, count)| (file.to_string(), *count)).collect();
+        folder.commit(state, sources, duplicates)?;
         Ok(folder)
     }
 }

@@ -58,6 +58,8 @@ pub struct SourceRecord {
     pub consumed: u64,
     /// Lines read.
     pub lines: u64,
+    /// Reading can go on at `consumed` when the file has grown (a compressed file must be read whole).
+    pub resumable: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,6 +71,8 @@ pub struct Manifest {
     pub hash_key: String,
     pub ingests: u32,
     pub sources: Vec<SourceRecord>,
+    /// Exact duplicates dropped by all runs, by file.
+    pub duplicates: Vec<(String, u64)>,
 }
 
 /// An opened frames folder.
@@ -120,6 +124,7 @@ impl Folder {
             hash_key: blake3::Hash::from_bytes(key).to_hex().to_string(),
             ingests: 0,
             sources: Vec::new(),
+            duplicates: Vec::new(),
         };
         Ok(Self { root: root.to_path_buf(), manifest })
     }
@@ -172,7 +177,12 @@ impl Folder {
 
     /// Moves the staged files into place and writes state and manifest. The manifest comes last: a run that is
     /// interrupted before leaves at most files of a part number that the next run overwrites.
-    pub(crate) fn commit(&mut self, state: &[u8], sources: Vec<SourceRecord>) -> Result<(), FramesError> {
+    pub(crate) fn commit(
+        &mut self,
+        state: &[u8],
+        sources: Vec<SourceRecord>,
+        duplicates: Vec<(String, u64)>,
+    ) -> Result<(), FramesError> {
         let staging = self.root.join(STAGING);
         for entry in fs::read_dir(&staging).map_err(FramesError::io(&staging, "read the folder"))? {
             let from = entry.map_err(FramesError::io(&staging, "read the folder"))?.path();
@@ -190,6 +200,7 @@ impl Folder {
             self.manifest.sources.push(source);
         }
         self.manifest.sources.sort_by(|a, b| a.path.cmp(&b.path));
+        self.manifest.duplicates = duplicates;
         self.manifest.ingests += 1;
         self.manifest.tool = env!("CARGO_PKG_VERSION").into();
         let path = self.root.join(MANIFEST);

@@ -1,0 +1,170 @@
+//! `audit`: captures or a frames folder → tables → reports.
+
+use super::Exit;
+use super::args::AuditArgs;
+use super::error::CliError;
+use super::ingest::{self, Ingested};
+use super::plan::{self, FailOn};
+use super::progress::Voice;
+use crate::expect::{self, Expectations};
+use crate::frames::folder::Folder;
+use crate::frames::store;
+use crate::protocol::message::Ts;
+use crate::report::{
+    HashKey, InputError, OutDir, RenderOptions, Report, Run, Section, render_json, render_markdown, render_terminal,
+};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// Read when it is there and `--expect` names no other.
+const DEFAULT_EXPECTATIONS: &str = "mcptally.toml";
+
+pub fn run(args: &AuditArgs, voice: Voice) -> Result<Exit, CliError> {
+    // All that can be wrong about the command line, before the work.
+    let filter = plan::filter(args)?;
+    let thresholds = args.fail_on.iter().map(|text| FailOn::parse(text)).collect::<Result<Vec<_>, _>>()?;
+    let sections = sections(&args.only)?;
+    let expectations = expectations(args)?;
+    let key = args.hash_key_file.as_deref().map(plan::hash_key).transpose()?;
+    let out = match &args.out {
+        Some(dir) => Some(OutDir::create(dir).map_err(CliError::io(dir, "create the output folder"))?),
+        None => None,
+    };
+    let json = args.json.as_deref().map(Target::open).transpose()?;
+    let markdown = args.markdown.as_deref().map(Target::open).transpose()?;
+
+    let (folder, errors, _scratch) = frames(args, key, voice)?;
+    let frames = store::load(&folder, &filter)?;
+    let rejected = frames.rejected.len();
+    let audit =
+        crate::audit::audit(&frames, &expectations).map_err(|unclosed| CliError::Failed(unclosed.to_string()))?;
+    let findings_met = thresholds.iter().any(|threshold| threshold.is_met(&audit.findings));
+    let complete = errors.is_empty() && rejected == 0;
+    let report = Report {
+        run: Run {
+            version: env!("CARGO_PKG_VERSION").into(),
+            at: Ts(jiff::Timestamp::now().as_microsecond()),
+            revealed: args.reveal,
+            lenient: args.read.lenient,
+            complete,
+            hash_key: HashKey::new(key.map_or_else(|| folder.hash_key(), Ok)?),
+        },
+        audit,
+        errors,
+    };
+
+    let alone = json.is_some() || markdown.is_some();
+    let mut options = RenderOptions { top: args.top, reveal: args.reveal, sections, ..RenderOptions::default() };
+    if let Some(out) = &out {
+        let path = args.out.clone().unwrap_or_default();
+        out.write(&report, &options).map_err(CliError::io(&path, "write the reports"))?;
+    }
+    if let Some(target) = json {
+        target.write(|to| render_json(&report, &options, to))?;
+    }
+    if let Some(target) = markdown {
+        target.write(|to| render_markdown(&report, &options, to))?;
+    }
+    if !alone {
+        options.colour = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
+        if let Some(width) = terminal_width() {
+            options.width = width.clamp(60, 160);
+        }
+        let mut stdout = BufWriter::new(anstream::stdout().lock());
+        render_terminal(&report, &options, &mut stdout).and_then(|()| stdout.flush()).map_err(CliError::output)?;
+    }
+    Ok(match (complete || args.read.lenient, findings_met) {
+        (false, _) => Exit::Incomplete,
+        (true, true) => Exit::Findings,
+        (true, false) => Exit::Done,
+    })
+}
+
+/// The frames to look at, what could not be read, and the folder to keep until the end of the run.
+type FramesOf = (Folder, Vec<InputError>, Option<tempfile::TempDir>);
+
+/// A frames folder is opened; captures are ingested into a temporary one. So there is one path to the answer.
+fn frames(args: &AuditArgs, key: Option<[u8; 32]>, voice: Voice) -> Result<FramesOf, CliError> {
+    let folders: Vec<&String> = args.paths.iter().filter(|path| Folder::is_frames(Path::new(path))).collect();
+    match (folders.as_slice(), args.paths.as_slice()) {
+        ([folder], [_]) => Ok((Folder::open(Path::new(folder))?, Vec::new(), None)),
+        ([], paths) => {
+            let scratch = tempfile::Builder::new()
+                .prefix("mcptally-")
+                .tempdir()
+                .map_err(CliError::io(&std::env::temp_dir(), "create a temporary folder"))?;
+            let folder = Folder::open_or_create(scratch.path(), key)?;
+            let Ingested { folder, errors, .. } = ingest::into(folder, paths, &args.read, voice)?;
+            Ok((folder, errors, Some(scratch)))
+        }
+        ([folder, ..], _) => Err(CliError::usage(format!(
+            "{folder} is a frames folder: audit it alone, or add the captures to it first (`mcptally ingest CAPTURE... --frames {folder}`)"
+        ))),
+    }
+}
+
+fn sections(words: &[String]) -> Result<Vec<Section>, CliError> {
+    words
+        .iter()
+        .map(|word| {
+            Section::parse(word).ok_or_else(|| {
+                let known: Vec<&str> = Section::ALL.iter().map(|section| section.as_str()).collect();
+                CliError::usage(format!("--only {word}: no such section; the sections are {}", known.join(", ")))
+            })
+        })
+        .collect()
+}
+
+fn expectations(args: &AuditArgs) -> Result<Expectations, CliError> {
+    let path = match &args.expect {
+        Some(path) => Some(path.clone()),
+        None => Some(PathBuf::from(DEFAULT_EXPECTATIONS)).filter(|path| path.is_file()),
+    };
+    let mut expectations = match path {
+        Some(path) => {
+            let text = std::fs::read_to_string(&path).map_err(CliError::io(&path, "read the expectations"))?;
+            expect::parse(&path.display().to_string(), &text).map_err(|error| CliError::Report(error.into()))?
+        }
+        None => Expectations::default(),
+    };
+    for flag in &args.intended {
+        let intended = expect::parse_flag(flag).map_err(|error| CliError::usage(error.to_string()))?;
+        expectations.intended.push(intended);
+    }
+    Ok(expectations)
+}
+
+/// Where one output goes. A file is created before the work starts, so that a bad path fails at once.
+enum Target {
+    Stdout,
+    File(PathBuf, File),
+}
+
+impl Target {
+    fn open(path: &Path) -> Result<Self, CliError> {
+        if path == Path::new("-") {
+            return Ok(Self::Stdout);
+        }
+        let file = File::create(path).map_err(CliError::io(path, "write"))?;
+        Ok(Self::File(path.to_path_buf(), file))
+    }
+
+    fn write(self, render: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliError> {
+        match self {
+            Self::Stdout => {
+                let mut out = BufWriter::new(io::stdout().lock());
+                render(&mut out).and_then(|()| out.flush()).map_err(CliError::output)
+            }
+            Self::File(path, file) => {
+                let mut out = BufWriter::new(file);
+                render(&mut out).and_then(|()| out.flush()).map_err(CliError::io(&path, "write"))
+            }
+        }
+    }
+}
+
+/// Columns of the terminal, where standard output is one.
+fn terminal_width() -> Option<u16> {
+    console::Term::stdout().size_checked().map(|(_, columns)| columns)
+}

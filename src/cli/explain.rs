@@ -1,0 +1,40 @@
+//! `explain`: the page of a rule.
+
+use super::{CliError, Exit};
+use crate::finding::{RULES, Rule};
+use std::io::{self, Write};
+
+pub fn run(rule: Option<&str>) -> Result<Exit, CliError> {
+    let mut out = anstream::stdout().lock();
+    match rule {
+        Some(id) => {
+            let Some(rule) = RULES.iter().find(|rule| rule.id.eq_ignore_ascii_case(id)) else {
+                let known: Vec<&str> = RULES.iter().map(|rule| rule.id).collect();
+                return Err(CliError::usage(format!("no rule {id}; the rules are {}", known.join(", "))));
+            };
+            page(rule, &mut out).map_err(CliError::output)?;
+        }
+        None => {
+            for (number, rule) in RULES.iter().enumerate() {
+                if number > 0 {
+                    writeln!(out).map_err(CliError::output)?;
+                }
+                page(rule, &mut out).map_err(CliError::output)?;
+            }
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn page(rule: &Rule, out: &mut dyn Write) -> io::Result<()> {
+    let severity = match rule.severity {
+        crate::finding::Severity::Error => "error",
+        crate::finding::Severity::Warning => "warning",
+        crate::finding::Severity::Note => "note",
+    };
+    writeln!(out, "{} {} ({severity})", rule.id, rule.name)?;
+    for line in rule.page.trim().lines() {
+        writeln!(out, "  {}", line.trim_end())?;
+    }
+    Ok(())
+}

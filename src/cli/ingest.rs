@@ -1,0 +1,181 @@
+//! `ingest`: captures → a frames folder. `audit` takes the same way, into a folder that it throws away.
+
+use super::args::{IngestArgs, ReadArgs};
+use super::error::CliError;
+use super::progress::{Voice, watch};
+use super::{Exit, plan};
+use crate::capture::{self, CaptureError, Consumed, FileInfo, ReadOptions};
+use crate::exchange::Exchange;
+use crate::frames::append::Append;
+use crate::frames::folder::{Folder, SourceRecord};
+use crate::protocol::message::Text;
+use crate::report::InputError;
+use crate::schema::FileRow;
+use ahash::AHashMap;
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+/// What an ingest leaves behind.
+pub struct Ingested {
+    pub folder: Folder,
+    pub errors: Vec<InputError>,
+    pub files: Vec<FileRow>,
+}
+
+pub fn run(args: &IngestArgs, voice: Voice) -> Result<Exit, CliError> {
+    let key = args.hash_key_file.as_deref().map(plan::hash_key).transpose()?;
+    if key.is_some() && Folder::is_frames(&args.frames) {
+        return Err(CliError::usage(format!(
+            "--hash-key-file: {} has its key already; give the file to `mcptally audit` instead",
+            args.frames.display()
+        )));
+    }
+    let folder = Folder::open_or_create(&args.frames, key)?;
+    let Ingested { files, errors, folder } = into(folder, &args.paths, &args.read, voice)?;
+    let messages: u64 = files.iter().map(|file| file.messages).sum();
+    let rejected: u64 = files.iter().map(|file| file.rejected).sum();
+    voice.remark(format!(
+        "{}: {} files, {messages} messages, {rejected} rejected records added; see `mcptally audit {}`",
+        folder.root.display(),
+        files.len(),
+        folder.root.display()
+    ));
+    let complete = errors.is_empty() && rejected == 0;
+    Ok(if complete || args.read.lenient { Exit::Done } else { Exit::Incomplete })
+}
+
+/// Reads captures into a frames folder.
+///
+/// # Errors
+/// Only what makes the whole run impossible; a file that cannot be read is in [`Ingested::errors`].
+pub fn into(folder: Folder, paths: &[String], read: &ReadArgs, voice: Voice) -> Result<Ingested, CliError> {
+    let known = Known::of(&folder);
+    let mut options =
+        ReadOptions { format: read.format.clone(), session_key: read.session_key.clone(), resume: known.resume() };
+    let (mut sources, mut errors) = capture::discover(paths, &options);
+    let (repeated, changed) = known.repeated(sources.iter());
+    if !repeated.is_empty() || !changed.is_empty() {
+        // A file that was read to its end must not be counted again; one that was replaced is read from its beginning.
+        for path in &repeated {
+            voice.remark(format!("{path}: was read into this folder before; nothing in it is new"));
+        }
+        for path in &changed {
+            options.resume.remove(&absolute(path));
+        }
+        options.resume.retain(|path, _| !repeated.iter().any(|known| absolute(known) == *path));
+        let wanted: Vec<String> =
+            sources.iter().map(|info| info.path.to_string()).filter(|path| !repeated.contains(path)).collect();
+        (sources, errors) = capture::discover(&wanted, &options);
+    }
+    if sources.is_empty() && repeated.is_empty() {
+        let reasons: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        return Err(CliError::Failed(match reasons.as_slice() {
+            [] => "nothing to read".to_owned(),
+            [reason] => reason.clone(),
+            reasons => format!("nothing could be read:\n  {}", reasons.join("\n  ")),
+        }));
+    }
+    for note in &sources.notes {
+        voice.detail(note);
+    }
+
+    let mut exchange = match folder.state()? {
+        Some(state) => Exchange::resume(&state).map_err(|error| {
+            CliError::Failed(format!("{}: {error}; ingest the captures again into a new folder", folder.root.display()))
+        })?,
+        None => Exchange::new(),
+    };
+    let append = RefCell::new(Append::begin(folder)?);
+    let progress = Arc::new(AtomicU64::new(0));
+    let watching = watch(voice.bar(Some(sources.disk_bytes()).filter(|bytes| *bytes > 0)), &progress);
+    let mut outcome = sources.read(
+        |message, info| exchange.message(message, &info.path, &mut append.borrow_mut().closed),
+        |row| append.borrow_mut().closed.rejected(&row),
+        &progress,
+    );
+    drop(watching);
+    let mut append = append.into_inner();
+    errors.append(&mut outcome.errors);
+    let snapshot = exchange.finish(&mut append.open);
+    settle_duplicates(&mut outcome.files, &snapshot.duplicates, &known.duplicates);
+    let state = exchange
+        .save()
+        .map_err(|error| CliError::Failed(format!("the state of the exchange cannot be saved: {error}")))?;
+    let records = outcome.consumed.iter().filter_map(record).collect();
+    let folder = append.finish(&snapshot, &outcome.files, &state, records)?;
+    for error in &errors {
+        voice.problem(error);
+    }
+    errors.retain(|error| !error.is_warning());
+    let errors = errors.iter().map(input_error).collect();
+    Ok(Ingested { folder, errors, files: outcome.files })
+}
+
+fn input_error(error: &CaptureError) -> InputError {
+    InputError { file: error.path().unwrap_or("(command line)").into(), message: error.to_string() }
+}
+
+fn absolute(path: &str) -> PathBuf {
+    std::fs::canonicalize(path).unwrap_or_else(|_| PathBuf::from(path))
+}
+
+fn record(consumed: &Consumed) -> Option<SourceRecord> {
+    // Standard input has no name under which it could come again.
+    let path = std::fs::canonicalize(&consumed.path).ok()?;
+    Some(SourceRecord {
+        path: path.display().to_string(),
+        head: format!("{:016x}", consumed.fingerprint),
+        consumed: consumed.offset,
+        lines: consumed.line,
+        resumable: consumed.resumable,
+    })
+}
+
+/// The sources a folder holds already.
+struct Known {
+    sources: AHashMap<PathBuf, SourceRecord>,
+    /// Duplicates that earlier runs counted, by file.
+    duplicates: AHashMap<Text, u64>,
+}
+
+impl Known {
+    fn of(folder: &Folder) -> Self {
+        let sources =
+            folder.manifest.sources.iter().map(|source| (PathBuf::from(&source.path), source.clone())).collect();
+        let duplicates = folder.manifest.duplicates.iter().map(|(file, count)| (Text::from(file.as_str()), *count));
+        Self { sources, duplicates: duplicates.collect() }
+    }
+
+    fn resume(&self) -> std::collections::HashMap<PathBuf, (u64, u64)> {
+        let resumable = self.sources.iter().filter(|(_, source)| source.resumable);
+        resumable.map(|(path, source)| (path.clone(), (source.consumed, source.lines))).collect()
+    }
+
+    /// Paths that were read to their end before, and paths whose beginning is not what was read then.
+    fn repeated<'a>(&self, infos: impl Iterator<Item = &'a FileInfo>) -> (Vec<String>, Vec<String>) {
+        let (mut repeated, mut changed) = (Vec::new(), Vec::new());
+        for info in infos {
+            let Some(source) = self.sources.get(&absolute(&info.path)) else { continue };
+            if source.head != format!("{:016x}", info.fingerprint) {
+                changed.push(info.path.to_string());
+            } else if !source.resumable || source.consumed >= info.disk_bytes {
+                repeated.push(info.path.to_string());
+            }
+        }
+        (repeated, changed)
+    }
+}
+
+/// The exchange counts duplicates over all runs; a file's row counts those of this run, and they are no messages.
+fn settle_duplicates(files: &mut [FileRow], all: &[(Text, u64)], before: &AHashMap<Text, u64>) {
+    for (path, count) in all {
+        let now = count - before.get(path).copied().unwrap_or_default().min(*count);
+        if let Some(file) = files.iter_mut().find(|file| file.file == *path) {
+            file.duplicates = now;
+            file.messages = file.messages.saturating_sub(now);
+            file.message_lines = file.message_lines.saturating_sub(now);
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! `inspect`: what each file is and why we think so. `formats`: what can be read.
+
+use super::args::InspectArgs;
+use super::ingest;
+use super::progress::Voice;
+use super::{CliError, Exit};
+use crate::capture::formats;
+use crate::frames::folder::Folder;
+use crate::frames::store::{self, Filter};
+use crate::report::HashKey;
+use crate::report::printable::Page;
+use crate::schema::FileRow;
+use std::io::{self, Write};
+
+pub fn run(args: &InspectArgs, voice: Voice) -> Result<Exit, CliError> {
+    let scratch = tempfile::Builder::new()
+        .prefix("mcptally-")
+        .tempdir()
+        .map_err(CliError::io(&std::env::temp_dir(), "create a temporary folder"))?;
+    let folder = Folder::open_or_create(scratch.path(), None)?;
+    let ingested = ingest::into(folder, &args.paths, &args.read, voice)?;
+    let frames = store::load(&ingested.folder, &Filter::default())?;
+    let key = HashKey::new(ingested.folder.hash_key()?);
+    let page = Page::with_key(&key, false);
+    let shown = |text: &str| page.prose(text).terminal(200);
+    let mut out = io::BufWriter::new(anstream::stdout().lock());
+    let mut show = || -> io::Result<()> {
+        for file in &ingested.files {
+            ledger(file, &shown, &mut out)?;
+            let mut rejected = frames.rejected.iter().filter(|row| row.file == file.file);
+            for row in rejected.by_ref().take(args.top) {
+                writeln!(out, "  rejected line {}: {}", row.position, shown(&row.reason))?;
+                writeln!(out, "    {}", shown(&row.excerpt))?;
+            }
+            let more = rejected.count();
+            if more > 0 {
+                writeln!(out, "  … and {more} more rejected records; `--top` shows more, `audit --out` writes all")?;
+            }
+        }
+        out.flush()
+    };
+    show().map_err(CliError::output)?;
+    let complete = ingested.errors.is_empty() && frames.rejected.is_empty();
+    Ok(if complete || args.read.lenient { Exit::Done } else { Exit::Incomplete })
+}
+
+fn ledger(file: &FileRow, shown: &dyn Fn(&str) -> String, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}", shown(&file.file))?;
+    let version = file.format_version.as_deref().map(|version| format!(" ({version})")).unwrap_or_default();
+    writeln!(out, "  {}{version}: {}", file.format, shown(&file.why))?;
+    writeln!(
+        out,
+        "  {} lines = {} with messages + {} continuation + {} noise + {} blank + {} rejected + {} duplicates",
+        file.lines, file.message_lines, file.continuation, file.noise, file.blank, file.rejected, file.duplicates
+    )?;
+    writeln!(out, "  {} messages, {} of them of no analysis ({} bytes)", file.messages, file.other, file.other_bytes)?;
+    for note in &file.notes {
+        writeln!(out, "  note: {}", shown(note))?;
+    }
+    Ok(())
+}
+
+pub fn formats() -> Result<Exit, CliError> {
+    let mut out = anstream::stdout().lock();
+    for format in formats::ALL {
+        writeln!(out, "{:<16}{}", format.name(), format.looks_like()).map_err(CliError::output)?;
+    }
+    Ok(Exit::Done)
+}
