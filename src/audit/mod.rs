@@ -9,6 +9,7 @@ pub mod contract;
 pub mod contract_index;
 pub mod effect;
 pub mod elicited;
+pub mod findings;
 #[cfg(test)]
 pub mod fixture;
 pub mod handler;
@@ -60,6 +61,7 @@ pub fn audit(frames: &Frames, expectations: &Expectations) -> Result<Audit, Uncl
         findings: Vec::new(),
     };
     close::check(&audit)?;
+    findings.extend(findings::findings(&context, &audit));
     audit.findings = reported(findings, expectations);
     Ok(audit)
 }
