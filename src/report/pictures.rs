@@ -13,6 +13,10 @@ impl Output for Charts {
     }
 
     fn write(&self, _report: &Report, _options: &RenderOptions, _dir: &OutDir) -> io::Result<()> {
-        Ok(())
+        if super::chart::font::register() {
+            Ok(())
+        } else {
+            Err(io::Error::other("the compiled-in font is unreadable"))
+        }
     }
 }

@@ -90,10 +90,8 @@ fn files(audit: &Audit) -> Grid {
 }
 
 fn methods(audit: &Audit) -> Grid {
-    let mut grid = Grid::new(
-        "methods",
-        &["method", "requests", "results", "errors", "notifications", "unanswered", "orphans"],
-    );
+    let mut grid =
+        Grid::new("methods", &["method", "requests", "results", "errors", "notifications", "unanswered", "orphans"]);
     for row in &audit.ledger.methods {
         grid.push(row![
             &row.method,
@@ -212,8 +210,7 @@ fn argument_grids(arguments: &[Argument]) -> Vec<Grid> {
     );
     let mut classes = with("classes", &["class", "calls", "distinct"]);
     let mut ladder = with("ladder", &["repair", "recovered", "remaining"]);
-    let mut hosts =
-        with("hosts", &["client", "absent", "zero_length", "blank", "filled", "rendered", "error"]);
+    let mut hosts = with("hosts", &["client", "absent", "zero_length", "blank", "filled", "rendered", "error"]);
     let mut days = with("days", &["day", "intended", "unintended"]);
     for row in arguments {
         let subject = || row![&row.server, prompt(&row.prompt), &row.argument];
@@ -463,9 +460,8 @@ fn elicitation_grids(elicitations: &[Elicitation]) -> Vec<Grid> {
             fields.push([subject(), field_row(field)].concat());
             for by in &field.reasons_by_client {
                 let version = by.version.as_ref();
-                field_reasons.push(
-                    [subject(), row![&field.field, &by.client, version, by.reason.as_str(), by.count]].concat(),
-                );
+                field_reasons
+                    .push([subject(), row![&field.field, &by.client, version, by.reason.as_str(), by.count]].concat());
             }
             for declared in &field.declared_bounds {
                 let (minimum, maximum) = (declared.minimum.as_ref(), declared.maximum.as_ref());
@@ -827,8 +823,7 @@ fn completion(audit: &Audit) -> Grid {
 }
 
 fn findings(audit: &Audit) -> Vec<Grid> {
-    let mut summary =
-        Grid::new("findings", &["fingerprint", "rule", "severity", "subject", "sentence", "next_step"]);
+    let mut summary = Grid::new("findings", &["fingerprint", "rule", "severity", "subject", "sentence", "next_step"]);
     let mut rows = Grid::new("evidence", &["fingerprint", "rule", "file", "position", "ts", "session"]);
     for finding in &audit.findings {
         summary.push(row![

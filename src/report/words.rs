@@ -63,10 +63,10 @@ pub fn found(totals: &LedgerTotals, files: &[LedgerFile]) -> String {
 /// Bytes in the largest unit that leaves at least one of it.
 pub fn bytes(bytes: u64) -> String {
     const UNITS: [(&str, u64); 3] = [("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)];
-    UNITS.iter().find(|(_, size)| bytes >= *size).map_or_else(
-        || format!("{bytes} B"),
-        |(unit, size)| format!("{:.1} {unit}", bytes as f64 / *size as f64),
-    )
+    UNITS
+        .iter()
+        .find(|(_, size)| bytes >= *size)
+        .map_or_else(|| format!("{bytes} B"), |(unit, size)| format!("{:.1} {unit}", bytes as f64 / *size as f64))
 }
 
 #[cfg(test)]
@@ -75,7 +75,10 @@ mod tests {
 
     #[test]
     fn equations_leave_out_zeros_only() {
-        assert_eq!(equation("5 calls", &[(3, "rendered"), (0, "error"), (2, "unanswered")]), "5 calls = 3 rendered + 2 unanswered");
+        assert_eq!(
+            equation("5 calls", &[(3, "rendered"), (0, "error"), (2, "unanswered")]),
+            "5 calls = 3 rendered + 2 unanswered"
+        );
         assert_eq!(equation("0 calls", &[(0, "rendered")]), "0 calls = 0");
     }
 

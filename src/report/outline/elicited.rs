@@ -88,7 +88,7 @@ pub fn elicitations<'r>(report: &'r Report, options: &RenderOptions) -> Vec<Bloc
     let rows = &report.audit.elicitations;
     let mut blocks = vec![Block::Heading("Elicited columns".to_owned())];
     let mut sorted: Vec<&Elicitation> = rows.iter().collect();
-    sorted.sort_by(|a, b| (b.accept_unusable, b.asked).cmp(&(a.accept_unusable, a.asked)));
+    sorted.sort_by_key(|row| std::cmp::Reverse((row.accept_unusable, row.asked)));
     let (shown, left_out) = cut(&sorted, options.top, "operation", |row| row.asked, "question", "elicitations");
     for row in shown {
         blocks.extend(operation(row, options));
@@ -107,10 +107,7 @@ fn operation<'r>(row: &'r Elicitation, options: &RenderOptions) -> Vec<Block<'r>
     ];
     let mut line = |text: String| blocks.push(Block::Line(Line::new(text)));
     if row.accept_unusable > 0 {
-        line(format!(
-            "Why unusable: {}",
-            tally(row.reasons.iter().map(|(reason, n)| (reason.as_str(), *n)))
-        ));
+        line(format!("Why unusable: {}", tally(row.reasons.iter().map(|(reason, n)| (reason.as_str(), *n)))));
         line(format!("By cause: {}", tally(row.causes.iter().map(|(cause, n)| (*cause, *n)))));
         line(format!("Acted on all the same: {}", plural(row.acted_on_unusable, "unusable answer")));
     }
@@ -142,7 +139,18 @@ fn operation<'r>(row: &'r Elicitation, options: &RenderOptions) -> Vec<Block<'r>
         line(format!("Questions of one operation: {}{more}", steps.join("; ")));
     }
     let mut numbers = Table::new(&[
-        "field", "type", "accepted", "usable", "at fault", "not there", "n", "min", "p5", "median", "p95", "max",
+        "field",
+        "type",
+        "accepted",
+        "usable",
+        "at fault",
+        "not there",
+        "n",
+        "min",
+        "p5",
+        "median",
+        "p95",
+        "max",
         "declared",
     ]);
     let (shown, left_out) = cut(&row.fields, options.top, "field", |field| field.accepted, "answer", "fields");
@@ -169,9 +177,7 @@ fn operation<'r>(row: &'r Elicitation, options: &RenderOptions) -> Vec<Block<'r>
     }
     for field in shown {
         if !field.reasons.is_empty() {
-            blocks.push(Block::Line(
-                Line::default().name(&field.field).say(format!(": {}", reasons_of(field))),
-            ));
+            blocks.push(Block::Line(Line::default().name(&field.field).say(format!(": {}", reasons_of(field)))));
         }
         if faulty(field) > 0 {
             blocks.push(Block::Line(Line::default().name(&field.field).say(format!(
@@ -225,12 +231,21 @@ fn counts<'r>(field: &Field, options: &RenderOptions) -> Block<'r> {
 
 fn clients<'r>(report: &Report, options: &RenderOptions) -> Vec<Block<'r>> {
     let mut rows: Vec<_> = report.audit.clients.iter().filter(|row| row.elicited > 0).collect();
-    rows.sort_by(|a, b| (b.unusable, b.elicited).cmp(&(a.unusable, a.elicited)));
+    rows.sort_by_key(|row| std::cmp::Reverse((row.unusable, row.elicited)));
     if rows.is_empty() {
         return Vec::new();
     }
     let mut table = Table::new(&[
-        "client", "version", "asked", "usable", "unusable", "rate", "low", "high", "p50 ms", "under 500 ms",
+        "client",
+        "version",
+        "asked",
+        "usable",
+        "unusable",
+        "rate",
+        "low",
+        "high",
+        "p50 ms",
+        "under 500 ms",
         "nobody there",
     ]);
     let (shown, left_out) = cut(&rows, options.top, "client", |row| row.elicited, "question", "clients");

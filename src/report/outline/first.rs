@@ -22,7 +22,15 @@ fn arguments<'r>(report: &'r Report, options: &RenderOptions) -> Vec<Block<'r>> 
         return Vec::new();
     }
     let mut table = Table::new(&[
-        "prompt", "argument", "calls", "intended", "unintended", "share", "absent", "no set / body", "distinct",
+        "prompt",
+        "argument",
+        "calls",
+        "intended",
+        "unintended",
+        "share",
+        "absent",
+        "no set / body",
+        "distinct",
         "classes of unintended calls",
     ]);
     let (shown, left_out) = cut(&rows, options.top, "argument", |row| row.unintended, "unintended call", "arguments");
@@ -46,7 +54,9 @@ fn arguments<'r>(report: &'r Report, options: &RenderOptions) -> Vec<Block<'r>> 
     vec![
         Block::Heading("Arguments with most unintended calls".to_owned()),
         Block::Table(table),
-        Block::Line(Line::new("calls = intended + unintended + absent + those without a set in effect or a captured body")),
+        Block::Line(Line::new(
+            "calls = intended + unintended + absent + those without a set in effect or a captured body",
+        )),
     ]
 }
 
@@ -57,7 +67,16 @@ fn columns<'r>(report: &'r Report, options: &RenderOptions) -> Vec<Block<'r>> {
         return Vec::new();
     }
     let mut table = Table::new(&[
-        "operation", "field", "accepted", "usable", "at fault", "not there", "min", "median", "max", "declared",
+        "operation",
+        "field",
+        "accepted",
+        "usable",
+        "at fault",
+        "not there",
+        "min",
+        "median",
+        "max",
+        "declared",
         "reasons",
     ]);
     let (shown, left_out) =
@@ -83,7 +102,8 @@ fn columns<'r>(report: &'r Report, options: &RenderOptions) -> Vec<Block<'r>> {
 
 fn failing<'r>(report: &'r Report, options: &RenderOptions) -> Vec<Block<'r>> {
     let audit = &report.audit;
-    let failing: Vec<_> = sessions::by_bad(&audit.sessions).into_iter().filter(|unit| sessions::persistent(unit)).collect();
+    let failing: Vec<_> =
+        sessions::by_bad(&audit.sessions).into_iter().filter(|unit| sessions::persistent(unit)).collect();
     let verdicts: Vec<_> = audit.session_verdicts.iter().filter(|row| row.bad > 0).collect();
     if failing.is_empty() && verdicts.is_empty() {
         return Vec::new();

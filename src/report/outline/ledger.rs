@@ -58,10 +58,7 @@ pub fn errors<'r>(report: &Report, options: &RenderOptions) -> Vec<Block<'r>> {
     if rejected > 0 {
         let mut line = Line::new(format!("{} rejected", plural(rejected, "record")));
         if let Some(first) = report.audit.rejected.first() {
-            line = line
-                .say(", the first at ")
-                .name(&first.file)
-                .say(format!(":{}: {}", first.position, first.reason));
+            line = line.say(", the first at ").name(&first.file).say(format!(":{}: {}", first.position, first.reason));
         }
         blocks.push(Block::Line(line.say("; all are in rejected.ndjson (--out).")));
     }

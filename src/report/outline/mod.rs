@@ -7,7 +7,7 @@ mod prompts;
 mod sessions;
 
 pub use first::first_screen;
-pub use ledger::{errors, ledger};
+use ledger::ledger;
 
 use super::grid::Cell;
 use super::model::{RenderOptions, Report, Section};

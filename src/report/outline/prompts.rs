@@ -9,11 +9,8 @@ use crate::report::words::equation;
 
 /// `calls = intended + unintended + absent + …`, or without a set `calls = present + absent + …`.
 pub fn closure(row: &Argument) -> String {
-    let rest = [
-        (row.absent, "absent"),
-        (row.not_captured, "not captured"),
-        (row.not_declared_then, "not declared then"),
-    ];
+    let rest =
+        [(row.absent, "absent"), (row.not_captured, "not captured"), (row.not_declared_then, "not declared then")];
     let mut terms = if row.intended_source.is_some() {
         vec![
             (row.intended, "intended"),
@@ -32,9 +29,7 @@ pub fn by_unintended(arguments: &[Argument]) -> Vec<&Argument> {
     let mut sorted: Vec<&Argument> = arguments.iter().collect();
     sorted.sort_by(|a, b| {
         let key = |row: &Argument| (row.unintended, u64::from(row.intended_source.is_some()), row.calls);
-        key(b).cmp(&key(a)).then_with(|| {
-            (&a.server, &a.prompt, &a.argument).cmp(&(&b.server, &b.prompt, &b.argument))
-        })
+        key(b).cmp(&key(a)).then_with(|| (&a.server, &a.prompt, &a.argument).cmp(&(&b.server, &b.prompt, &b.argument)))
     });
     sorted
 }
@@ -309,7 +304,16 @@ pub fn contract<'r>(report: &'r Report, options: &RenderOptions) -> Vec<Block<'r
 pub fn completion<'r>(report: &'r Report, options: &RenderOptions) -> Vec<Block<'r>> {
     let mut blocks = vec![Block::Heading("Completion".to_owned())];
     let mut table = Table::new(&[
-        "prompt", "argument", "asked", "offered", "capped", "error", "picked", "edited", "ignored", "none offered",
+        "prompt",
+        "argument",
+        "asked",
+        "offered",
+        "capped",
+        "error",
+        "picked",
+        "edited",
+        "ignored",
+        "none offered",
         "no later call",
     ]);
     let (shown, left_out) =

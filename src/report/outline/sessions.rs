@@ -12,9 +12,7 @@ pub fn by_bad(units: &[SessionUnit]) -> Vec<&SessionUnit> {
     let mut sorted: Vec<&SessionUnit> = units.iter().filter(|unit| unit.bad > 0).collect();
     sorted.sort_by(|a, b| {
         let key = |unit: &SessionUnit| (unit.stale, persistent(unit), unit.bad);
-        key(b)
-            .cmp(&key(a))
-            .then_with(|| (&a.server, &a.prompt, &a.session).cmp(&(&b.server, &b.prompt, &b.session)))
+        key(b).cmp(&key(a)).then_with(|| (&a.server, &a.prompt, &a.session).cmp(&(&b.server, &b.prompt, &b.session)))
     });
     sorted
 }
@@ -26,7 +24,16 @@ pub fn persistent(unit: &SessionUnit) -> bool {
 
 pub fn table(units: &[&SessionUnit], top: usize) -> Table {
     let mut table = Table::new(&[
-        "prompt", "session", "client", "bad", "of", "pattern", "cause", "stale", "told", "keys of earlier versions",
+        "prompt",
+        "session",
+        "client",
+        "bad",
+        "of",
+        "pattern",
+        "cause",
+        "stale",
+        "told",
+        "keys of earlier versions",
     ]);
     let (shown, left_out) = cut(units, top, "session", |unit| unit.attempts, "attempt", "sessions");
     for unit in shown {
@@ -49,12 +56,8 @@ pub fn table(units: &[&SessionUnit], top: usize) -> Table {
 
 /// One sentence for a verdict, and its equation.
 pub fn verdict<'r>(row: &SessionVerdict) -> Vec<Block<'r>> {
-    let mut text = format!(
-        " on SERVER: {}; {} in {}",
-        row.verdict,
-        plural(row.attempts, "attempt"),
-        plural(row.units, "unit")
-    );
+    let mut text =
+        format!(" on SERVER: {}; {} in {}", row.verdict, plural(row.attempts, "attempt"), plural(row.units, "unit"));
     if let Some(rate) = row.pooled_rate {
         text.push_str(&format!(", {} % bad", percent(rate)));
     }

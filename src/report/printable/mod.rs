@@ -13,8 +13,8 @@ mod tests;
 pub use invisible::is_invisible;
 
 use super::model::{HashKey, RenderOptions, Report};
-use crate::finding::evidence::Shown;
 use crate::finding::Part;
+use crate::finding::evidence::Shown;
 use crate::schema::ValueType;
 
 /// Values of a closed domain up to this many characters are shown without `--reveal`.
