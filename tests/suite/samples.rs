@@ -27,7 +27,8 @@ fn row(table: &str, wanted: &Value) -> &'static Value {
 
 /// Every row of a table whose members have these values.
 fn all(table: &str, wanted: &Value) -> Vec<&'static Value> {
-    let fits = |row: &&Value| wanted.as_object().is_some_and(|wanted| wanted.iter().all(|(key, value)| row[key] == *value));
+    let fits =
+        |row: &&Value| wanted.as_object().is_some_and(|wanted| wanted.iter().all(|(key, value)| row[key] == *value));
     rows(&REPORT, table).iter().filter(fits).collect()
 }
 
@@ -67,7 +68,14 @@ fn everything_is_read_and_adds_up() {
     let totals = &REPORT["ledger"]["totals"];
     counts(
         totals,
-        &[("files", 18), ("prompt_calls", 3_120), ("prompt_wire_requests", 3_126), ("elicitations", 5_702), ("rejected", 0)],
+        &[
+            ("files", 18),
+            ("prompt_calls", 3_120),
+            ("prompt_wire_requests", 3_126),
+            ("elicitations", 5_702),
+            ("sessions", 393),
+            ("rejected", 0),
+        ],
     );
     assert_eq!(REPORT["run"]["complete"], json!(true));
     let files = rows(&REPORT["ledger"], "files");
@@ -82,7 +90,10 @@ fn everything_is_read_and_adds_up() {
     }
     let lists = row_of_method("prompts/list");
     counts(lists, &[("errors", 40), ("unanswered", 0), ("orphans", 0)]);
-    counts(row_of_method("elicitation/create"), &[("requests", 5_684), ("errors", 3), ("unanswered", 27), ("orphans", 0)]);
+    counts(
+        row_of_method("elicitation/create"),
+        &[("requests", 5_684), ("errors", 3), ("unanswered", 27), ("orphans", 0)],
+    );
     counts(row_of_method("prompts/get"), &[("unanswered", 0), ("orphans", 0), ("errors", 240)]);
 }
 
@@ -115,7 +126,7 @@ fn a_month_of_reply_to_review() {
         ],
     );
     assert_eq!(tone["intended_source"], "description");
-    assert_eq!(tone["intended_values"], json!(["formal", "neutral", "warm"]));
+    assert_eq!(tone["intended_values"], json!(["warm", "neutral", "formal"]));
 }
 
 #[test]
@@ -140,15 +151,15 @@ fn classes_and_ladder_of_tone() {
         .iter()
         .map(|step| (step["repair"].as_str().unwrap_or_default(), count(step, "recovered"), count(step, "remaining")))
         .collect();
-    let cumulative = [
-        ("exact", 1_691),
-        ("trim", 1_699),
-        ("case", 1_736),
-        ("punctuation", 1_749),
-        ("unicode", 1_750),
-        ("empty means default", 1_781),
+    // Of the 151 unintended calls, cumulative.
+    let wanted = [
+        ("exact", 0, 151),
+        ("trim", 8, 143),
+        ("case", 45, 106),
+        ("punctuation", 58, 93),
+        ("unicode", 59, 92),
+        ("empty means default", 90, 61),
     ];
-    let wanted: Vec<_> = cumulative.into_iter().map(|(repair, recovered)| (repair, recovered, 1_842 - recovered)).collect();
     assert_eq!(ladder, wanted);
 }
 
@@ -162,7 +173,8 @@ fn values_and_hosts_of_tone() {
     intended.sort_unstable();
     assert_eq!(intended, [241, 412, 1_038]);
     assert_eq!(of("oversized").iter().map(|value| count(value, "words")).collect::<Vec<_>>(), [380]);
-    let others: Vec<_> = values.iter().filter(|value| value["class"] != "intended" && value["class"] != "empty").collect();
+    let others: Vec<_> =
+        values.iter().filter(|value| value["class"] != "intended" && value["class"] != "empty").collect();
     assert_eq!((others.len(), sum(&others, "calls")), (43, 120));
 
     let hosts: BTreeMap<_, _> = rows(tone, "hosts")
@@ -178,7 +190,8 @@ fn values_and_hosts_of_tone() {
 
 #[test]
 fn the_naive_handler_renders_all_151() {
-    let of = |kind: &str| row("handlers", &json!({"server": "storefront-desk", "prompt": "reply_to_review", "kind": kind}));
+    let of =
+        |kind: &str| row("handlers", &json!({"server": "storefront-desk", "prompt": "reply_to_review", "kind": kind}));
     counts(of("unintended in closed argument"), &[("seen", 151), ("rendered", 151), ("error", 0), ("defects", 151)]);
     counts(of("leak"), &[("defects", 151)]);
 }
@@ -221,9 +234,18 @@ fn budgets_and_shares_of_eight_months() {
     let both = [budget, share];
     assert_eq!(sum(&both, "accept_usable"), 5_100);
     assert_eq!(sum(&both, "accept_unusable"), 39);
-    let reasons = json!({"wrong type": 9, "below minimum": 5, "above maximum": 8, "missing required": 4, "unknown key": 5});
+    let reasons =
+        json!({"wrong type": 9, "below minimum": 5, "above maximum": 8, "missing required": 4, "unknown key": 5});
     assert_eq!(budget["reasons"], reasons);
     assert_eq!(share["reasons"], json!({"not in enum": 8}));
+}
+
+#[test]
+fn who_answers_without_a_person() {
+    let alone = all("clients", &json!({"nobody_at_keyboard": true}));
+    assert_eq!(alone.len(), 1, "{alone:?}");
+    assert_eq!(alone[0]["client"], "policy-runner");
+    counts(alone[0], &[("elicited", 421), ("usable", 410), ("unusable", 11)]);
 }
 
 fn field(operation: &str, field: &str) -> &'static Value {
@@ -255,6 +277,8 @@ fn columns_at_their_extremes() {
     assert_eq!(count(&amount["text_numbers"], "n"), 9);
     let (p1, p99) = (amount["p1"].as_f64(), amount["p99"].as_f64());
     assert!(p1 >= Some(100.0) && p99 <= Some(50_000.0), "{p1:?} {p99:?}");
+    assert_eq!(amount["only_extremes"], json!(true));
+    counts(amount, &[("shows_at_extremes", 13), ("cannot_show", 9)]);
     let wanted = [
         ("hatch-cli", "above maximum", 5),
         ("hatch-cli", "below minimum", 3),
@@ -270,6 +294,7 @@ fn columns_at_their_extremes() {
     counts(team, &[("accepted", 1_727), ("usable", 1_719), ("unusable", 8)]);
     assert_eq!(reasons_by_client(team), [("hatch-cli", "not in enum", 2), ("policy-runner", "not in enum", 6)]);
     assert_eq!(team["counts"].as_object().map(serde_json::Map::len), Some(5));
+    assert_eq!(team["enum_origins"], json!({"never offered": 8}));
 }
 
 #[test]
@@ -301,6 +326,18 @@ fn the_boundary_is_who_listed_again() {
     near("pooled_rate", 0.2);
     near("share_in_runs", 1.0);
 
+    let across = [
+        ("listed_again_bad", 0),
+        ("listed_again_clean", 12),
+        ("not_listed_bad", 18),
+        ("not_listed_clean", 0),
+        ("opened_later_bad", 0),
+        ("opened_later_clean", 10),
+    ];
+    counts(&verdict["across_change"], &across);
+    let renamed = row("contract", &json!({"server": "ticket-desk", "version": 2}));
+    assert_eq!(renamed["diff"], json!(["renamed area to product-area"]));
+
     let units = all("sessions", &json!({"server": "ticket-desk", "prompt": "triage_ticket"}));
     for unit in &units {
         let (attempts, bad) = (count(unit, "attempts"), count(unit, "bad"));
@@ -329,7 +366,14 @@ fn questions_inside_results() {
     let refund = of("refund_order");
     counts(
         refund,
-        &[("asked", 11), ("accept_usable", 7), ("accept_unusable", 1), ("decline", 1), ("cancel", 1), ("unanswered", 1)],
+        &[
+            ("asked", 11),
+            ("accept_usable", 7),
+            ("accept_unusable", 1),
+            ("decline", 1),
+            ("cancel", 1),
+            ("unanswered", 1),
+        ],
     );
     assert_eq!(refund["reasons"], json!({"above maximum": 1}));
     assert_eq!(refund["stray"], json!({"replayed": 1, "key_not_asked": 0, "state_unknown": 0}));
@@ -339,10 +383,14 @@ fn questions_inside_results() {
 
 #[test]
 fn what_was_not_kept_is_not_absent() {
-    let bodies = row("arguments", &json!({"server": "parcel-tracker", "prompt": "explain_delay", "argument": "number"}));
+    let bodies =
+        row("arguments", &json!({"server": "parcel-tracker", "prompt": "explain_delay", "argument": "number"}));
     counts(bodies, &[("present", 6), ("absent", 0)]);
-    let calls = all("calls", &json!({"server": "parcel-tracker"}));
-    assert_eq!((sum(&calls, "calls"), sum(&calls, "not_captured")), (15, 9));
+    // The newer build wrote that nine calls were answered, and nothing of what was asked.
+    let redacted = row("calls", &json!({"server": "parcel-tracker", "prompt_captured": false}));
+    counts(redacted, &[("calls", 9), ("rendered", 9)]);
+    assert_eq!((&redacted["prompt"], &redacted["declaration"]), (&Value::Null, &json!({"not captured": 9})));
+    assert_eq!(all("arguments", &json!({"server": "parcel-tracker"})).len(), 1);
     counts(row("calls", &json!({"prompt": "scale_recipe"})), &[("calls", 12), ("rendered", 12)]);
     counts(row("calls", &json!({"prompt": "daily_note"})), &[("calls", 4), ("rendered", 4)]);
     counts(row("elicitations", &json!({"server": "notes"})), &[("asked", 2), ("accept_usable", 1), ("decline", 1)]);
