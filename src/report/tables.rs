@@ -507,6 +507,8 @@ const FIELD_COLUMNS: &[&str] = &[
     "only_extremes",
     "enum_varies",
     "bounds_vary",
+    "echoed",
+    "long_unlimited",
     "min_file",
     "min_position",
     "min_ts",
@@ -549,6 +551,8 @@ fn field_row(field: &Field) -> Vec<Cell> {
         field.only_extremes,
         field.enum_varies,
         field.bounds_vary,
+        field.echoed,
+        field.long_unlimited,
     ];
     cells.extend(evidence(field.min_at.as_ref()));
     cells.extend(evidence(field.max_at.as_ref()));
@@ -678,6 +682,8 @@ fn session_verdicts(audit: &Audit) -> Grid {
             "units",
             "attempts",
             "bad",
+            "track",
+            "tested_bad",
             "pooled_rate",
             "all_bad_seen",
             "all_bad_expected",
@@ -707,6 +713,8 @@ fn session_verdicts(audit: &Audit) -> Grid {
             row.units,
             row.attempts,
             row.bad,
+            row.track,
+            row.tested_bad,
             share_of(row.pooled_rate),
             row.all_bad_seen,
             row.all_bad_expected,

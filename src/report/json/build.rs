@@ -330,6 +330,11 @@ impl Names<'_> {
                 .map(|(step, asked, accepted)| ChainStep { step: *step, asked: *asked, accepted: *accepted })
                 .collect(),
             loops: row.loops,
+            reprompts: row
+                .reprompts
+                .iter()
+                .map(|(cause, (asked, usable))| ((*cause).to_owned(), Reprompt { asked: *asked, usable: *usable }))
+                .collect(),
             months: row
                 .months
                 .iter()
@@ -409,6 +414,8 @@ impl Names<'_> {
             enum_varies: row.enum_varies,
             bounds_vary: row.bounds_vary,
             enum_origins: words(&row.enum_origins),
+            echoed: row.echoed,
+            long_unlimited: row.long_unlimited,
         }
     }
 
@@ -467,6 +474,8 @@ impl Names<'_> {
             units: row.units,
             attempts: row.attempts,
             bad: row.bad,
+            track: row.track,
+            tested_bad: row.tested_bad,
             pooled_rate: finite(row.pooled_rate),
             all_bad_seen: row.all_bad_seen,
             all_bad_expected: finite(row.all_bad_expected),

@@ -318,8 +318,18 @@ object! {
         schemas: u64,
         chain: Vec<ChainStep>,
         loops: u64,
+        /// Cause of an unusable answer, then what came of asking once more.
+        reprompts: BTreeMap<String, Reprompt>,
         months: Vec<Month>,
         fields: Vec<Field>,
+    }
+}
+
+object! {
+    Reprompt {
+        /// The same question again.
+        asked: u64,
+        usable: u64,
     }
 }
 
@@ -382,6 +392,10 @@ object! {
         bounds_vary: bool,
         /// Of `not in enum`: where else the value is known from.
         enum_origins: BTreeMap<String, u64>,
+        /// Values that stand verbatim in the operation's result.
+        echoed: u64,
+        /// Texts over 200 characters where the schema sets no maxLength.
+        long_unlimited: u64,
     }
 }
 
@@ -465,6 +479,10 @@ object! {
         units: u64,
         attempts: u64,
         bad: u64,
+        /// What counted as bad: `bad`, or `failing` where no declaration was captured.
+        track: &'static str,
+        /// Bad attempts over units with two attempts or more.
+        tested_bad: u64,
         /// bad / attempts over units with two attempts or more.
         pooled_rate: Option<f64>,
         all_bad_seen: u64,
