@@ -223,3 +223,110 @@ fn not_declared(row: &Client, seen: &Seen) -> Option<Finding> {
         weight: n,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::elicited::rows::{fault, limit, question};
+    use crate::audit::fixture::Fixture;
+    use crate::audit::wording::tests::plain;
+    use crate::expect::{Expectations, Intended};
+    use crate::schema::Reason;
+
+    fn run(fixture: &Fixture, expectations: &Expectations) -> (Vec<Client>, Vec<Finding>) {
+        clients(&Context::new(&fixture.frames, expectations))
+    }
+
+    fn rules(findings: &[Finding]) -> Vec<&str> {
+        findings.iter().map(|finding| finding.rule).collect()
+    }
+
+    #[test]
+    fn calls_and_answers_by_client_and_version() {
+        let mut fixture = Fixture::new();
+        fixture.session("a", "desk", "ide").session("b", "desk", "cli");
+        fixture.call("a", "reply", &[("tone", "warm"), ("area", "x")]);
+        fixture.call("a", "reply", &[("tone", "Warm"), ("area", "x")]);
+        fixture.call("b", "reply", &[]).client = None;
+        limit(&mut fixture, "b", "5");
+        limit(&mut fixture, "b", "0");
+        fault(&mut fixture, Reason::BelowMinimum, true);
+        let expectations = Expectations {
+            intended: vec![Intended {
+                server: None,
+                prompt: "reply".into(),
+                argument: "tone".into(),
+                values: vec!["warm".into()],
+                source: "command line",
+            }],
+            suppressed: Vec::new(),
+        };
+        let (rows, findings) = run(&fixture, &expectations);
+        let names: Vec<(&str, u64, u64, u64)> =
+            rows.iter().map(|row| (&*row.client, row.calls, row.unintended_calls, row.elicited)).collect();
+        assert_eq!(names, [("(unknown client)", 1, 0, 0), ("cli", 0, 0, 2), ("ide", 2, 1, 0)]);
+        assert_eq!((rows[1].usable, rows[1].unusable), (1, 1));
+        assert_eq!(rows[1].unusable_rate.map(|rate| rate.rate), Some(0.5));
+        assert_eq!((rows[1].latency_p50_ms, rows[1].fast_share), (Some(4_000.0), Some(0.0)));
+        assert_eq!(rows[0].unusable_rate, None);
+        assert!(findings.is_empty());
+    }
+
+    /// `n` answers with the given latency; with `alike` all have the same content.
+    fn answers(n: u64, latency: f64, alike: bool, booleans: u32) -> Fixture {
+        let mut fixture = Fixture::new();
+        fixture.session("a", "desk", "bot");
+        for _ in 0..n {
+            let row = question(&mut fixture, "a");
+            row.latency_ms = Some(latency);
+            (row.schema_properties, row.schema_booleans) = (if booleans == 1 { 1 } else { 2 }, booleans);
+            if alike {
+                row.content_hash = Some(1);
+            }
+        }
+        fixture
+    }
+
+    #[test]
+    fn fast_and_alike_is_nobody_at_the_keyboard() {
+        let (rows, findings) = run(&answers(12, 20.0, true, 0), &Expectations::default());
+        assert!(rows[0].nobody_at_keyboard);
+        assert_eq!(rules(&findings), ["MT206"]);
+        let sentence = plain(&findings[0].sentence);
+        assert!(sentence.starts_with("bot 1.0 seems to answer without a person: 12 of 12 (100 %"), "{sentence}");
+        for (what, look_alike) in [
+            ("slow", answers(12, 2_000.0, true, 0)),
+            ("different", answers(12, 20.0, false, 0)),
+            ("few", answers(9, 20.0, true, 0)),
+            ("one yes/no question", answers(12, 20.0, true, 1)),
+        ] {
+            let (rows, findings) = run(&look_alike, &Expectations::default());
+            assert!(!rows[0].nobody_at_keyboard && findings.is_empty(), "{what}");
+        }
+    }
+
+    #[test]
+    fn answers_equal_to_the_defaults_are_alike() {
+        let mut fixture = answers(12, 20.0, false, 2);
+        for row in &mut fixture.frames.elicitations {
+            row.equals_defaults = true;
+        }
+        let (rows, _) = run(&fixture, &Expectations::default());
+        assert_eq!((rows[0].nobody_at_keyboard, rows[0].defaults_share), (true, Some(1.0)));
+        assert_eq!(rows[0].same_as_previous_share, Some(0.0));
+    }
+
+    #[test]
+    fn questions_without_a_declared_capability() {
+        let mut fixture = answers(2, 2_000.0, false, 0);
+        fixture.frames.elicitations[1].mode = "url".into();
+        let (rows, findings) = run(&fixture, &Expectations::default());
+        assert_eq!((rows[0].not_declared, findings.len()), (0, 0), "no declaration was seen");
+        fixture.frames.sessions[0].elicitation_form = Some(true);
+        fixture.frames.sessions[0].elicitation_url = Some(false);
+        let (rows, findings) = run(&fixture, &Expectations::default());
+        assert_eq!(rows[0].not_declared, 1);
+        assert_eq!(rules(&findings), ["MT210"]);
+        assert!(plain(&findings[0].sentence).contains("1 question it had not declared to answer (mode url), 50.0 %"));
+    }
+}

@@ -4,6 +4,8 @@ mod asked;
 mod fields;
 mod findings;
 #[cfg(test)]
+pub mod rows;
+#[cfg(test)]
 mod tests;
 mod values;
 

@@ -294,3 +294,146 @@ fn let_through(context: &Context, group: &Group, kind: &str, key: &Text, seen: &
         weight: calls.len() as u64,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::fixture::{Fixture, Prompt};
+    use crate::audit::wording::tests::plain;
+    use crate::expect::{Expectations, Intended};
+
+    const DECLARED: &[Prompt] = &[("reply", &[("review", true, ""), ("tone", false, "")])];
+
+    fn tones() -> Expectations {
+        Expectations {
+            intended: vec![Intended {
+                server: None,
+                prompt: "reply".into(),
+                argument: "tone".into(),
+                values: vec!["warm".into(), "firm".into()],
+                source: "command line",
+            }],
+            suppressed: Vec::new(),
+        }
+    }
+
+    fn run(fixture: &Fixture) -> (Vec<Handler>, Vec<Finding>) {
+        let expectations = tones();
+        handlers(&Context::new(&fixture.frames, &expectations))
+    }
+
+    fn desk() -> Fixture {
+        let mut fixture = Fixture::new();
+        fixture.session("a", "desk", "ide");
+        fixture.listing("a", DECLARED);
+        fixture
+    }
+
+    fn call(fixture: &mut Fixture, arguments: &[(&str, &str)], skeleton: u64) {
+        fixture.call("a", "reply", arguments).rendered_skeleton = Some(skeleton);
+    }
+
+    fn row<'r>(rows: &'r [Handler], kind: &str) -> Option<&'r Handler> {
+        rows.iter().find(|row| row.kind == kind)
+    }
+
+    fn counts(rows: &[Handler], kind: &str) -> Option<(u64, u64, u64, u64)> {
+        row(rows, kind).map(|row| (row.seen, row.rendered, row.error, row.defects))
+    }
+
+    #[test]
+    fn clean_calls_have_no_rows_and_no_findings() {
+        let mut fixture = desk();
+        for tone in ["warm", "firm"] {
+            call(&mut fixture, &[("review", "Fine."), ("tone", tone)], 1);
+        }
+        call(&mut fixture, &[("review", "Fine.")], 2);
+        let (rows, findings) = run(&fixture);
+        assert!(rows.is_empty() && findings.is_empty());
+    }
+
+    #[test]
+    fn kinds_by_what_became_of_them() {
+        let mut fixture = desk();
+        call(&mut fixture, &[("tone", "warm")], 1);
+        let refused = fixture.call("a", "reply", &[("tone", "warm")]);
+        refused.outcome = CallOutcome::Error;
+        refused.rendered_skeleton = None;
+        call(&mut fixture, &[("review", " "), ("tone", "warm")], 1);
+        call(&mut fixture, &[("review", "x"), ("tone", "warm"), ("area", "y")], 1);
+        call(&mut fixture, &[("review", "x"), ("tone", "warm\nand firm")], 1);
+        call(&mut fixture, &[("review", "x"), ("tone", &"word ".repeat(60))], 1);
+        call(&mut fixture, &[("review", &"x".repeat(100_001)), ("tone", "warm")], 1);
+        fixture.call("a", "reply", &[("review", "x"), ("area", "y")]).rendered_messages = Some(0);
+        let (rows, findings) = run(&fixture);
+        assert_eq!(counts(&rows, MISSING_REQUIRED), Some((2, 1, 1, 1)));
+        assert_eq!(counts(&rows, REQUIRED_EMPTY), Some((1, 1, 0, 1)));
+        assert_eq!(counts(&rows, UNKNOWN_KEY), Some((2, 2, 0, 2)));
+        assert_eq!(row(&rows, UNKNOWN_KEY).map(|row| row.rendered_empty), Some(1));
+        assert_eq!(counts(&rows, LINE_BREAK), Some((1, 1, 0, 1)));
+        assert_eq!(counts(&rows, OVERSIZED), Some((1, 1, 0, 1)));
+        assert_eq!(counts(&rows, UNINTENDED), Some((2, 2, 0, 2)));
+        assert_eq!(counts(&rows, HUGE), Some((1, 1, 0, 1)));
+        assert_eq!((row(&rows, LEAK), row(&rows, SILENT_DEFAULT)), (None, None));
+        let found: Vec<(&str, &str)> = findings.iter().map(|finding| (finding.rule, &*finding.key)).collect();
+        assert_eq!(found, [("MT403", MISSING_REQUIRED), ("MT403", UNKNOWN_KEY)]);
+    }
+
+    #[test]
+    fn refused_calls_are_seen_and_no_defect() {
+        let mut fixture = desk();
+        fixture.call("a", "reply", &[]).outcome = CallOutcome::Error;
+        let (rows, findings) = run(&fixture);
+        assert_eq!(counts(&rows, MISSING_REQUIRED), Some((1, 0, 1, 0)));
+        assert!(findings.is_empty());
+    }
+
+    #[test]
+    fn a_leaked_absence_is_found_and_template_text_is_not() {
+        let mut fixture = desk();
+        call(&mut fixture, &[("review", "x"), ("tone", "warm")], 1);
+        for tone in ["", "Warm"] {
+            call(&mut fixture, &[("review", "x"), ("tone", tone)], 2);
+            if let Some(call) = fixture.frames.calls.last_mut() {
+                call.leaked = vec!["None".into()];
+            }
+        }
+        let (rows, findings) = run(&fixture);
+        assert_eq!(counts(&rows, LEAK), Some((2, 2, 0, 2)));
+        assert_eq!(
+            plain(&findings[0].sentence),
+            "reply on desk: 2 of 3 (66.7 %, 95 % interval 20.8–93.9 %) rendered texts show a hole where a value belongs: \
+             None in 2; client: ide; since 1970-01-01 00:00 UTC."
+        );
+        for call in &mut fixture.frames.calls {
+            call.leaked = vec!["None".into()];
+        }
+        let (rows, findings) = run(&fixture);
+        assert_eq!(row(&rows, LEAK), None, "every text has the word, a complete one too");
+        assert!(findings.is_empty());
+    }
+
+    #[test]
+    fn an_unintended_value_rendered_like_an_absent_one_is_silently_defaulted() {
+        let mut fixture = desk();
+        call(&mut fixture, &[("review", "x")], 1);
+        call(&mut fixture, &[("review", "x"), ("tone", "")], 1);
+        call(&mut fixture, &[("review", "x"), ("tone", "warm")], 2);
+        call(&mut fixture, &[("review", "x"), ("tone", "firm")], 1);
+        call(&mut fixture, &[("review", "x"), ("tone", "furious")], 1);
+        call(&mut fixture, &[("review", "x"), ("tone", "cheerful")], 3);
+        let (rows, findings) = run(&fixture);
+        assert_eq!(counts(&rows, SILENT_DEFAULT), Some((1, 1, 0, 1)), "a blank value is none");
+        assert_eq!(findings.iter().map(|finding| finding.rule).collect::<Vec<_>>(), ["MT402"]);
+        assert!(plain(&findings[0].sentence).contains("(1 distinct value, for example furious)"));
+    }
+
+    #[test]
+    fn an_argument_that_no_text_depends_on_is_not_defaulted() {
+        let mut fixture = desk();
+        call(&mut fixture, &[("review", "x")], 1);
+        call(&mut fixture, &[("review", "x"), ("tone", "warm")], 1);
+        call(&mut fixture, &[("review", "x"), ("tone", "furious")], 1);
+        assert!(run(&fixture).1.is_empty());
+    }
+}
