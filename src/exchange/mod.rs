@@ -152,3 +152,6 @@ impl Exchange {
         scope
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,7 @@
+//! The exchange as a whole: messages in, rows out.
+
+mod lanes;
+mod pairing;
+mod questions;
+mod resuming;
+mod wire;
