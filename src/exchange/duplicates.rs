@@ -8,10 +8,11 @@ use super::Map;
 use crate::protocol::json::digest;
 use crate::protocol::message::{Connection, Direction, Kind, Message, RequestBody, Shape};
 use serde::{Deserialize, Serialize};
+use std::collections::hash_map::Entry;
 
 /// Messages of other methods are remembered at least this long, counted in messages: files are read merged by time,
 /// so that copies are close. Messages that become rows are remembered for good.
-const WINDOW: usize = 1 << 18;
+const WINDOW: usize = 1 << 16;
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Shown {
@@ -60,15 +61,12 @@ impl Seen {
         // The id is part of the message's bytes and so of its digest.
         let key = mix(message.digest ^ mix(salt ^ mix((ts.0 as u64) ^ direction)));
         let keep = becomes_row(&message.kind);
-        let Some(most) = self.get(key) else {
-            self.set(key, Shown { file, count: 1 }, keep);
-            return false;
-        };
+        let Some(most) = self.first_or_most(key, file, keep) else { return false };
         if explicit {
             return true;
         }
         let own_key = mix(key ^ mix(u64::from(file) + 1));
-        let own = if most.file == file { most.count } else { self.get(own_key).map_or(0, |shown| shown.count) };
+        let own = if most.file == file { most.count } else { self.get(own_key, keep).map_or(0, |shown| shown.count) };
         let count = own.saturating_add(1);
         if count <= most.count {
             self.set(own_key, Shown { file, count }, keep);
@@ -82,19 +80,40 @@ impl Seen {
         false
     }
 
-    fn get(&self, key: u64) -> Option<Shown> {
-        [&self.recent, &self.kept, &self.older].into_iter().find_map(|map| map.get(&key)).copied()
+    /// What was shown of a message; `None`, and remembered, where it is the first.
+    fn first_or_most(&mut self, key: u64, file: u32, keep: bool) -> Option<Shown> {
+        if !keep && let Some(shown) = self.older.get(&key) {
+            // The newer generation holds what changed since.
+            return Some(self.recent.get(&key).copied().unwrap_or(*shown));
+        }
+        match self.generation(keep).entry(key) {
+            Entry::Occupied(known) => Some(*known.get()),
+            Entry::Vacant(room) => {
+                room.insert(Shown { file, count: 1 });
+                None
+            }
+        }
+    }
+
+    fn get(&self, key: u64, keep: bool) -> Option<Shown> {
+        let maps = if keep { [&self.kept, &self.kept] } else { [&self.recent, &self.older] };
+        maps.into_iter().find_map(|map| map.get(&key)).copied()
     }
 
     fn set(&mut self, key: u64, shown: Shown, keep: bool) {
+        self.generation(keep).insert(key, shown);
+    }
+
+    /// The map that a message is remembered in.
+    fn generation(&mut self, keep: bool) -> &mut Map<u64, Shown> {
         if keep {
-            self.kept.insert(key, shown);
-            return;
+            return &mut self.kept;
         }
         if self.recent.len() >= WINDOW {
-            self.older = std::mem::take(&mut self.recent);
+            std::mem::swap(&mut self.older, &mut self.recent);
+            self.recent.clear();
         }
-        self.recent.insert(key, shown);
+        &mut self.recent
     }
 }
 

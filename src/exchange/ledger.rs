@@ -30,25 +30,22 @@ impl Counted {
     }
 }
 
-fn direction_word(direction: Option<Direction>) -> &'static str {
-    match direction {
-        Some(Direction::ClientToServer) => "c2s",
-        Some(Direction::ServerToClient) => "s2c",
-        None => "unknown",
-    }
-}
-
 /// The method of an answer whose request is not known.
 pub(super) const UNKNOWN: u32 = 0;
 
-/// File, method, kind and sender of messages that are counted together.
-type Key = (u32, u32, Counted, Option<Direction>);
+/// Messages and their bytes, by kind and sender.
+type Cells = [[(u64, u64); SENDERS.len()]; KINDS.len()];
+
+const KINDS: [Counted; 6] =
+    [Counted::Request, Counted::Notification, Counted::Result, Counted::Error, Counted::Unanswered, Counted::Orphan];
+const SENDERS: [&str; 3] = ["c2s", "s2c", "unknown"];
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Ledger {
     methods: Vec<Text>,
     numbers: Map<Text, u32>,
-    counts: Map<Key, (u64, u64)>,
+    /// By file and method.
+    counts: Map<u64, Cells>,
 }
 
 impl Default for Ledger {
@@ -70,24 +67,36 @@ impl Ledger {
     }
 
     pub fn count(&mut self, file: u32, method: u32, kind: Counted, direction: Option<Direction>, bytes: u32) {
-        let (count, sum) = self.counts.entry((file, method, kind, direction)).or_default();
+        let cells = self.counts.entry(u64::from(file) << 32 | u64::from(method)).or_default();
+        let sender = match direction {
+            Some(Direction::ClientToServer) => 0,
+            Some(Direction::ServerToClient) => 1,
+            None => 2,
+        };
+        let (count, sum) = &mut cells[kind as usize][sender];
         *count += 1;
         *sum += u64::from(bytes);
     }
 
     pub fn rows(&self, file: impl Fn(u32) -> Text) -> Vec<MethodRow> {
-        let mut rows: Vec<MethodRow> = self
-            .counts
-            .iter()
-            .map(|(&(from, method, kind, direction), &(count, bytes))| MethodRow {
-                file: file(from),
-                method: self.methods.get(method as usize).cloned().unwrap_or_else(|| "?".into()),
-                kind: kind.word().into(),
-                direction: direction_word(direction).into(),
-                count,
-                bytes,
-            })
-            .collect();
+        let mut rows = Vec::new();
+        for (key, cells) in &self.counts {
+            let (from, method) = ((key >> 32) as u32, (*key & u64::from(u32::MAX)) as usize);
+            for (kind, by_sender) in KINDS.iter().zip(cells) {
+                for (sender, &(count, bytes)) in SENDERS.iter().zip(by_sender) {
+                    if count > 0 {
+                        rows.push(MethodRow {
+                            file: file(from),
+                            method: self.methods.get(method).cloned().unwrap_or_else(|| "?".into()),
+                            kind: kind.word().into(),
+                            direction: (*sender).into(),
+                            count,
+                            bytes,
+                        });
+                    }
+                }
+            }
+        }
         rows.sort_by(|a, b| {
             (&a.file, &a.method, &a.kind, &a.direction).cmp(&(&b.file, &b.method, &b.kind, &b.direction))
         });

@@ -70,15 +70,14 @@ impl Core {
         let method = self.ledger.method(&request.method);
         self.ledger.count(at.file, method, Counted::Request, Some(asker), bytes);
         let key = OpenKey { scope, asker, id };
-        if let Some(open) = self.requests.take_reused(&key, lane) {
-            self.never_answered(&key, open, out);
-        }
         self.learn(lane, &request);
         let ask = self.ask(wire, lane, request, out);
         if matches!(ask, Ask::Carrier(_)) {
             self.sessions.lanes[lane as usize].carriers.push(CarrierRef { id: key.id.clone(), seq: at.seq });
         }
-        self.requests.add(key, Open { lane, at, method, bytes, captured, ask });
+        if let Some(open) = self.requests.add(key, Open { lane, at, method, bytes, captured, ask }) {
+            self.never_answered(asker, open, out);
+        }
     }
 
     /// Revision 2026-07-28 says with every request what older ones say once.
@@ -206,11 +205,13 @@ impl Core {
             return;
         };
         let key = OpenKey { scope: wire.scope, asker: direction.opposite(), id };
-        match self.requests.take_answered(&key, &reply, explicit) {
-            Some(open) => self.answered(wire, &key, open, reply, out),
+        match self.requests.take_answered(key, &reply, explicit) {
+            Ok((_, open)) => self.answered(wire, open, reply, out),
             // Some SDKs answer what they could not read under this id (2025 revisions).
-            None if key.id == Id::String("server-error".into()) => self.without_request(wire, &reply),
-            None => {
+            Err(key) if matches!(&key.id, Id::String(id) if &**id == "server-error") => {
+                self.without_request(wire, &reply);
+            }
+            Err(key) => {
                 let lane = self.sessions.of_notification(wire.scope, "", wire.at);
                 self.sessions.touch(lane, direction, wire.at);
                 reply.read();
@@ -256,10 +257,10 @@ impl Core {
         }
     }
 
-    fn answered(&mut self, wire: Wire, key: &OpenKey, open: Open, reply: Reply, out: &mut Out<'_>) {
+    fn answered(&mut self, wire: Wire, open: Open, reply: Reply, out: &mut Out<'_>) {
         let lane = open.lane;
         self.ledger.count(wire.at.file, open.method, counted(&reply), wire.direction, wire.bytes);
-        self.sessions.touch(lane, key.asker.opposite(), wire.at);
+        self.sessions.touch(lane, wire.direction.unwrap_or(Direction::ServerToClient), wire.at);
         if let Reply::Result { answer: Answer { server: Some(server), .. }, .. } = &reply {
             self.sessions.learn_server(lane, server);
         }
@@ -290,8 +291,8 @@ impl Core {
     }
 
     /// A request that no answer can reach any more.
-    fn never_answered(&mut self, key: &OpenKey, open: Open, out: &mut Out<'_>) {
-        self.ledger.count(open.at.file, open.method, Counted::Unanswered, Some(key.asker), open.bytes);
+    fn never_answered(&mut self, asker: Direction, open: Open, out: &mut Out<'_>) {
+        self.ledger.count(open.at.file, open.method, Counted::Unanswered, Some(asker), open.bytes);
         match open.ask {
             Ask::Plain | Ask::Handshake | Ask::List { .. } | Ask::Task(_) => {}
             Ask::Complete(completion) => self.completed(open.lane, open.at, &completion, None, out),
@@ -308,8 +309,8 @@ impl Core {
     pub fn finish(&mut self, out: &mut Out<'_>) -> Snapshot {
         self.settle(out);
         for (key, open) in self.open_in_order() {
-            let Some(open) = self.requests.take_reused(&key, open) else { continue };
-            self.never_answered(&key, open, out);
+            let Some(open) = self.requests.take(&key, open) else { continue };
+            self.never_answered(key.asker, open, out);
         }
         self.abandon_operations(out);
         self.abandon_elicitations(out);
@@ -350,7 +351,7 @@ impl Core {
             };
             let open = open.clone();
             let Some(orphan) = self.requests.take_orphan(&key, &open, explicit) else { continue };
-            self.requests.take_reused(&key, lane);
+            self.requests.take(&key, lane);
             let wire = Wire {
                 at: orphan.at,
                 scope: key.scope,
@@ -359,7 +360,7 @@ impl Core {
                 captured: orphan.captured,
                 bytes: orphan.bytes,
             };
-            self.answered(wire, &key, open, orphan.reply, out);
+            self.answered(wire, open, orphan.reply, out);
         }
     }
 

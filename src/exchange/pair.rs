@@ -6,6 +6,7 @@ use crate::protocol::parse::{self, Oddities};
 use crate::protocol::prompt::Completion;
 use crate::schema::OperationKind;
 use serde::{Deserialize, Serialize};
+use std::collections::hash_map::Entry;
 
 /// Answers without a request that are kept for one that is read later; more are counted and forgotten.
 const MAX_ORPHANS: usize = 1 << 20;
@@ -134,6 +135,15 @@ pub(super) fn fit(ask: &Ask, reply: &Reply) -> u8 {
     }
 }
 
+/// The request that suits an answer best, the oldest of equals: its index, how well it suits, its reading order.
+fn best(found: &[Open], reply: &Reply) -> Option<(usize, u8, u64)> {
+    if let [only] = found {
+        return Some((0, fit(&only.ask, reply), only.at.seq));
+    }
+    let rated = found.iter().enumerate().map(|(at, open)| (at, fit(&open.ask, reply), open.at.seq));
+    rated.min_by_key(|(_, fit, seq)| (u8::MAX - fit, *seq))
+}
+
 /// An answer read before its request, or without one.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Orphan {
@@ -152,12 +162,28 @@ pub(super) struct Requests {
 }
 
 impl Requests {
-    pub fn add(&mut self, key: OpenKey, open: Open) {
-        self.open.entry(key).or_default().push(open);
+    /// Adds an open request and hands back the one of its lane that had the id before: it stays unanswered.
+    pub fn add(&mut self, key: OpenKey, open: Open) -> Option<Open> {
+        match self.open.entry(key) {
+            Entry::Vacant(room) => {
+                room.insert(vec![open]);
+                None
+            }
+            Entry::Occupied(mut known) => {
+                let found = known.get_mut();
+                match found.iter_mut().find(|other| other.lane == open.lane) {
+                    Some(other) => Some(std::mem::replace(other, open)),
+                    None => {
+                        found.push(open);
+                        None
+                    }
+                }
+            }
+        }
     }
 
-    /// Takes the open request of this lane with this id, if the id is used again before an answer came.
-    pub fn take_reused(&mut self, key: &OpenKey, lane: u32) -> Option<Open> {
+    /// Takes the open request of this lane with this id.
+    pub fn take(&mut self, key: &OpenKey, lane: u32) -> Option<Open> {
         let found = self.open.get_mut(key)?;
         let at = found.iter().position(|open| open.lane == lane)?;
         let open = found.remove(at);
@@ -169,24 +195,22 @@ impl Requests {
 
     /// How well the best open request suits an answer, with the reading order of that request.
     pub fn best(&self, key: &OpenKey, reply: &Reply) -> Option<(u8, u64)> {
-        let found = self.open.get(key)?;
-        found.iter().map(|open| (fit(&open.ask, reply), open.at.seq)).min_by_key(|(fit, seq)| (u8::MAX - fit, *seq))
+        best(self.open.get(key)?, reply).map(|(_, fit, seq)| (fit, seq))
     }
 
     /// Takes the request that suits an answer best; of equals, the oldest. Within lanes one that does not suit is
     /// another lane's; under an explicit session the id alone decides.
-    pub fn take_answered(&mut self, key: &OpenKey, reply: &Reply, explicit: bool) -> Option<Open> {
-        let (fit, seq) = self.best(key, reply)?;
+    pub fn take_answered(&mut self, key: OpenKey, reply: &Reply, explicit: bool) -> Result<(OpenKey, Open), OpenKey> {
+        let Entry::Occupied(mut known) = self.open.entry(key.clone()) else { return Err(key) };
+        let Some((at, fit, _)) = best(known.get(), reply) else { return Err(key) };
         if fit == 0 && !explicit {
-            return None;
+            return Err(key);
         }
-        let found = self.open.get_mut(key)?;
-        let at = found.iter().position(|open| open.at.seq == seq)?;
-        let open = found.remove(at);
-        if found.is_empty() {
-            self.open.remove(key);
+        let open = known.get_mut().remove(at);
+        if known.get().is_empty() {
+            known.remove();
         }
-        Some(open)
+        Ok((key, open))
     }
 
     pub fn operation_of(&mut self, key: &OpenKey, seq: u64) -> Option<(&mut Carrier, At, Captured)> {

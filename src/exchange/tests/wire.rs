@@ -89,7 +89,7 @@ impl Line {
         Self { captured: Captured::Redacted, ..self }
     }
 
-    fn messages(&self, position: u64) -> Vec<Message> {
+    pub fn messages(&self, position: u64) -> Vec<Message> {
         let batch = elements(&self.json);
         let texts = batch.clone().unwrap_or_else(|| vec![&self.json]);
         (0..)
