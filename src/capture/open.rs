@@ -16,6 +16,10 @@ pub struct Found {
 /// How standard input is written.
 pub const STDIN: &str = "-";
 
+/// Stars match no hidden names and no separators.
+const AS_SHELLS_DO: glob::MatchOptions =
+    glob::MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
+
 /// What the arguments name, in no particular order.
 #[derive(Debug, Default)]
 pub struct Listing {
@@ -84,7 +88,7 @@ impl Listing {
     }
 
     fn pattern(&mut self, pattern: &str) {
-        let paths = match glob::glob(pattern) {
+        let paths = match glob::glob_with(pattern, AS_SHELLS_DO) {
             Ok(paths) => paths,
             Err(error) => {
                 let detail = error.to_string();

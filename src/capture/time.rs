@@ -62,9 +62,9 @@ pub fn number(text: &[u8]) -> Option<Ts> {
     let text = std::str::from_utf8(text).ok()?;
     if let Ok(number) = text.parse::<i64>() {
         let micros = match number.unsigned_abs() {
-            0..100_000_000_000 => number.checked_mul(1_000_000)?,
-            ..100_000_000_000_000 => number.checked_mul(1_000)?,
-            ..100_000_000_000_000_000 => number,
+            size if size < 100_000_000_000 => number.checked_mul(1_000_000)?,
+            size if size < 100_000_000_000_000 => number.checked_mul(1_000)?,
+            size if size < 100_000_000_000_000_000 => number,
             _ => number / 1_000,
         };
         return Some(Ts(micros));

@@ -70,6 +70,7 @@ struct Members {
     bare: bool,
 }
 
+#[expect(clippy::large_enum_variant, reason = "lives on the stack while its line is read")]
 enum Payload {
     One(Rpc),
     Many(Span),
