@@ -8,7 +8,7 @@ use crate::capture::{self, CaptureError, Consumed, FileInfo, ReadOptions};
 use crate::exchange::Exchange;
 use crate::frames::append::Append;
 use crate::frames::folder::{Folder, SourceRecord};
-use crate::protocol::message::Text;
+use crate::protocol::message::{Text, Ts};
 use crate::report::InputError;
 use crate::schema::FileRow;
 use ahash::AHashMap;
@@ -97,6 +97,7 @@ pub fn into(folder: Folder, paths: &[String], read: &ReadArgs, voice: Voice) -> 
     );
     drop(watching);
     let mut append = append.into_inner();
+    note_older(&mut outcome.files, append.last_ts(), voice);
     errors.append(&mut outcome.errors);
     let snapshot = exchange.finish(&mut append.open);
     settle_duplicates(&mut outcome.files, &snapshot.duplicates, &known.duplicates);
@@ -111,6 +112,21 @@ pub fn into(folder: Folder, paths: &[String], read: &ReadArgs, voice: Voice) -> 
     errors.retain(|error| !error.is_warning());
     let errors = errors.iter().map(input_error).collect();
     Ok(Ingested { folder, errors, files: outcome.files })
+}
+
+/// Questions and answers meet in the order in which they are ingested. Logs from before what a folder holds are read
+/// all the same, and the report says so: sessions and declarations are sure only when all logs are read in one run or
+/// in the order of their times.
+fn note_older(files: &mut [FileRow], last: Option<Ts>, voice: Voice) {
+    let Some(last) = last else { return };
+    for file in files.iter_mut().filter(|file| file.first_ts.is_some_and(|first| first < last)) {
+        voice.problem(format!(
+            "{}: begins before what the folder already holds; to be sure of sessions and declarations, ingest all \
+             captures into a new folder in one run",
+            file.file
+        ));
+        file.notes.push("begins before what an earlier ingest read: sessions and declarations are not sure".into());
+    }
 }
 
 fn input_error(error: &CaptureError) -> InputError {

@@ -2,6 +2,7 @@
 
 use super::folder::{Folder, FramesError, SourceRecord};
 use crate::exchange::{Sink, Snapshot};
+use crate::protocol::message::Ts;
 use crate::schema::{ArgRow, CallRow, CompletionRow, ElicitationRow, FieldRow, FileRow, ListingRow, RejectedRow, Row};
 use arrow::datatypes::{Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
@@ -185,6 +186,11 @@ impl Append {
         Ok(Self { closed: Part::new(&staging, &part), open: Part::new(&staging, "open"), staging, folder })
     }
 
+    /// Latest time of what earlier runs read.
+    pub fn last_ts(&self) -> Option<Ts> {
+        self.folder.manifest.last_ts.map(Ts)
+    }
+
     /// Writes the rest, moves everything into place and returns the folder as it is now.
     pub fn finish(
         self,
@@ -217,7 +223,8 @@ impl Append {
             }
         }
         let duplicates = snapshot.duplicates.iter().map(|(file, count)| (file.to_string(), *count)).collect();
-        folder.commit(state, sources, duplicates)?;
+        let last_ts = files.iter().filter_map(|file| file.last_ts).map(|ts| ts.0).max();
+        folder.commit(state, sources, duplicates, last_ts)?;
         Ok(folder)
     }
 }

@@ -71,6 +71,8 @@ pub struct Manifest {
     pub hash_key: String,
     pub ingests: u32,
     pub sources: Vec<SourceRecord>,
+    /// Latest time of what was read, in microseconds since the epoch: earlier logs come out of order.
+    pub last_ts: Option<i64>,
     /// Exact duplicates dropped by all runs, by file.
     pub duplicates: Vec<(String, u64)>,
 }
@@ -124,6 +126,7 @@ impl Folder {
             hash_key: blake3::Hash::from_bytes(key).to_hex().to_string(),
             ingests: 0,
             sources: Vec::new(),
+            last_ts: None,
             duplicates: Vec::new(),
         };
         Ok(Self { root: root.to_path_buf(), manifest })
@@ -182,6 +185,7 @@ impl Folder {
         state: &[u8],
         sources: Vec<SourceRecord>,
         duplicates: Vec<(String, u64)>,
+        last_ts: Option<i64>,
     ) -> Result<(), FramesError> {
         let staging = self.root.join(STAGING);
         for entry in fs::read_dir(&staging).map_err(FramesError::io(&staging, "read the folder"))? {
@@ -201,6 +205,7 @@ impl Folder {
         }
         self.manifest.sources.sort_by(|a, b| a.path.cmp(&b.path));
         self.manifest.duplicates = duplicates;
+        self.manifest.last_ts = self.manifest.last_ts.max(last_ts);
         self.manifest.ingests += 1;
         self.manifest.tool = env!("CARGO_PKG_VERSION").into();
         let path = self.root.join(MANIFEST);

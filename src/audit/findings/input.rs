@@ -112,7 +112,7 @@ fn not_captured(context: &Context, found: &mut Vec<Finding>) {
             sentence: Sentence::new()
                 .name(server)
                 .say(format!(
-                    ": values not captured by this source: {} and {} lack their bodies; they are counted as not captured, never as absent",
+                    ": values not captured by this source: {} and {} lack their bodies; their values are counted as not captured, never as absent",
                     plural(calls, "prompt call"),
                     plural(answers, "answer")
                 ))
