@@ -39,10 +39,9 @@ fn finding(rule: &'static str, severity: Severity, subject: Vec<Text>) -> Findin
     }
 }
 
-/// Server, prompt (which may have no name) and what else names the subject.
+/// Server, prompt if it has a name, and what else names the subject.
 fn subject(server: &Text, prompt: Option<&Text>, rest: &[&Text]) -> Vec<Text> {
-    let prompt = prompt.cloned().unwrap_or_else(|| "(no name)".into());
-    [server.clone(), prompt].into_iter().chain(rest.iter().map(|name| (*name).clone())).collect()
+    std::iter::once(server).chain(prompt).chain(rest.iter().copied()).cloned().collect()
 }
 
 /// Calls that a finding is about.

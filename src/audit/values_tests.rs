@@ -167,6 +167,31 @@ fn a_set_that_changes_judges_each_call_by_the_version_in_effect() {
 }
 
 #[test]
+fn the_file_goes_before_the_command_line_and_a_named_server_before_any() {
+    let mut fixture = Fixture::new();
+    fixture.session("a", "desk", "ide").call("a", "reply", &[("tone", "blunt")]);
+    let block = |server: Option<&str>, value: &str, source: &'static str| Intended {
+        server: server.map(text),
+        prompt: text("reply"),
+        argument: text("tone"),
+        values: vec![text(value)],
+        source,
+    };
+    let set = |intended: Vec<Intended>| {
+        let rows = rows(&fixture, &Expectations { intended, suppressed: Vec::new() });
+        row(&rows, "tone").intended_values.iter().map(|value| value.to_string()).collect::<Vec<_>>()
+    };
+    let any = block(None, "any", "expectations");
+    let desk = block(Some("desk"), "desk", "expectations");
+    let shop = block(Some("shop"), "shop", "expectations");
+    let flag = block(None, "flag", "command line");
+    assert_eq!(set(vec![any.clone(), desk, flag.clone()]), ["desk"]);
+    assert_eq!(set(vec![flag.clone(), any]), ["any"]);
+    assert_eq!(set(vec![shop.clone(), flag]), ["flag"]);
+    assert!(set(vec![shop]).is_empty());
+}
+
+#[test]
 fn completion_offers_a_set_only_where_all_whole_answers_agree() {
     let source = |change: fn(&mut Fixture)| {
         let mut fixture = Fixture::new();

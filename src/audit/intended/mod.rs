@@ -106,12 +106,14 @@ impl IntendedSets {
         let offered = offered_by_completion(context);
         for ((server, prompt), arguments) in argument_names(context) {
             for argument in arguments {
+                // The file goes before the command line, and within each what names a server before what names none.
                 let expected = prompt.as_ref().and_then(|prompt| {
-                    context.expectations.intended.iter().find(|intended| {
+                    let fitting = context.expectations.intended.iter().filter(|intended| {
                         intended.prompt == *prompt
                             && intended.argument == argument
                             && names_server(intended.server.as_deref(), &context.servers[server])
-                    })
+                    });
+                    fitting.min_by_key(|known| (known.source != FROM_EXPECTATIONS, known.server.is_none()))
                 });
                 let source = if let Some(expected) = expected {
                     Some(Source::Fixed(known.add(IntendedSet::new(expected.source, &expected.values))))
