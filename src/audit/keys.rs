@@ -198,7 +198,7 @@ type Fits = fn(&str, &str) -> bool;
 
 fn table(square: Square) -> String {
     format!(
-        "only this key in {} calls, only the declared one in {}, both in {}, neither in {}",
+        "calls with only this key {}, only the declared one {}, both {}, neither {}",
         square.key_only, square.declared_only, square.both, square.neither
     )
 }

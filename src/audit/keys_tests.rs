@@ -96,7 +96,7 @@ fn rename_by_complementarity_with_its_table() {
     assert_eq!(name.as_deref(), Some("product-area"));
     assert_eq!(
         evidence.as_deref(),
-        Some("complementarity: only this key in 3 calls, only the declared one in 3, both in 0, neither in 0")
+        Some("complementarity: calls with only this key 3, only the declared one 3, both 0, neither 0")
     );
     fixture.call("b", "triage", &[("ticket", "1")]);
     assert_eq!(hint(&fixture, "team"), (None, None));

@@ -69,7 +69,7 @@ fn unintended(context: &Context, audit: &Audit, row: &Argument) -> Option<Findin
     };
     if row.zero_length > 0 {
         let hosts: Vec<&Text> = row.hosts.iter().filter(|host| host.zero_length > 0).map(|host| &host.client).collect();
-        sentence = sentence.say(format!("; {} are empty, sent by ", count(row.zero_length))).names(hosts);
+        sentence = sentence.say(format!("; {} empty, sent by ", count(row.zero_length))).names(hosts);
     }
     let unintended = |class: Option<&str>| class.is_some_and(|class| class != "intended" && class != "empty");
     if let Some(example) = row.values.iter().find(|value| unintended(value.class)) {

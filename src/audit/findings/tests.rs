@@ -56,7 +56,7 @@ fn unintended_values_are_an_error_when_rendered_as_they_came() {
         "tone of reply (desk): 2 of 100 (2.00 %",
         "2 intended values (from description), 2 distinct values",
         "all were rendered as they came",
-        "1 are empty, sent by form",
+        "1 empty, sent by form",
         "for example blunt (novel, 1 call)",
         "clients: form, ide",
         "since 1970-01-01",
