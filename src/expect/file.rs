@@ -17,6 +17,7 @@ use crate::protocol::message::Text;
 use miette::{Diagnostic, NamedSource, SourceSpan};
 use serde::Deserialize;
 use std::ops::Range;
+use std::sync::Arc;
 use toml::Spanned;
 
 /// What is wrong with an expectations file, and where.
@@ -29,7 +30,7 @@ pub struct FileError {
     file: String,
     message: String,
     #[source_code]
-    source_code: NamedSource<String>,
+    source_code: Arc<NamedSource<String>>,
     #[label("here")]
     span: Option<SourceSpan>,
 }
@@ -69,7 +70,7 @@ pub fn parse(name: &str, text: &str) -> Result<Expectations, FileError> {
     let wrong = |message: String, span: Option<Range<usize>>| FileError {
         file: name.to_owned(),
         message,
-        source_code: NamedSource::new(name, text.to_owned()),
+        source_code: Arc::new(NamedSource::new(name, text.to_owned())),
         span: span.map(SourceSpan::from),
     };
     let file: File = toml::from_str(text).map_err(|error| wrong(error.message().to_owned(), error.span()))?;
