@@ -8,6 +8,7 @@ use crate::audit::stats::decimal::Decimal;
 use crate::protocol::message::Text;
 use crate::schema::{ElicitationRow, FieldRow, FieldVerdict, Reason, ValueType, Verdict};
 use ahash::{AHashMap, AHashSet};
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 
 /// Values from which on a share at the ends is more than one value.
@@ -47,6 +48,7 @@ pub fn summaries<'a>(column: &Column<'a>, rows: &Rows<'a>) -> Vec<Summary<'a>> {
     let mut asked: BTreeMap<u64, u64> = BTreeMap::new();
     // Bounds as the check read them (references followed) count before those of the plain schema text.
     let mut bounds: AHashMap<(u64, &Text), Bounds> = AHashMap::new();
+    let mut read: AHashSet<u64> = AHashSet::new();
     for question in &column.questions {
         if question.schema.is_some() {
             *asked.entry(question.schema_hash).or_default() += 1;
@@ -55,13 +57,14 @@ pub fn summaries<'a>(column: &Column<'a>, rows: &Rows<'a>) -> Vec<Summary<'a>> {
             continue;
         }
         let fields = rows.of(question);
+        let first_of_schema = question.schema.is_some() && !fields.is_empty() && read.insert(question.schema_hash);
         for field in fields {
             match gathered.get_mut(&field.field) {
                 Some(known) => known.answers.push((question, field)),
                 None => gathered.entry(field.field.clone()).or_default().answers.push((question, field)),
             }
-            if field.declared && question.schema.is_some() {
-                bounds.entry((question.schema_hash, &field.field)).or_insert_with(|| bounds_of(field));
+            if first_of_schema && field.declared {
+                bounds.insert((question.schema_hash, &field.field), bounds_of(field));
             }
         }
         let no_content = matches!(question.first_reason, Some(Reason::ContentMissing | Reason::ContentNotAnObject));
@@ -84,7 +87,8 @@ pub fn summaries<'a>(column: &Column<'a>, rows: &Rows<'a>) -> Vec<Summary<'a>> {
             }
         }
     }
-    gathered.into_iter().map(|(name, gathered)| summary(name, gathered)).collect()
+    let gathered: Vec<(Text, Gathered)> = gathered.into_iter().collect();
+    gathered.into_par_iter().map(|(name, gathered)| summary(name, gathered)).collect()
 }
 
 fn bounds_of(field: &FieldRow) -> Bounds {
@@ -94,6 +98,11 @@ fn bounds_of(field: &FieldRow) -> Bounds {
         Some("array") => (text(field.min_items), text(field.max_items)),
         _ => (field.minimum.clone(), field.maximum.clone()),
     }
+}
+
+/// All bounds of a field, to see quickly that two are asked alike.
+fn limits(field: &FieldRow) -> (&Option<Text>, &Option<Text>, [Option<u64>; 4]) {
+    (&field.minimum, &field.maximum, [field.min_length, field.max_length, field.min_items, field.max_items])
 }
 
 /// Declared type, or the format of a date; of what most answers were asked with.
@@ -169,15 +178,17 @@ fn summary<'a>(name: Text, gathered: Gathered<'a>) -> Summary<'a> {
         only_extremes: false,
         shows_at_extremes: shows as u64,
         cannot_show: (faulty.len() - shows) as u64,
-        enum_varies: varies(&answers, |field| {
-            let mut permitted = field.enumeration.clone();
-            permitted.sort();
-            (!permitted.is_empty()).then_some(permitted)
-        }),
-        bounds_vary: varies(&answers, |field| {
-            let bounds = bounds_of(field);
-            (bounds != (None, None)).then_some(bounds)
-        }),
+        enum_varies: !answers.windows(2).all(|pair| pair[0].1.enumeration == pair[1].1.enumeration)
+            && varies(&answers, |field| {
+                let mut permitted: Vec<&Text> = field.enumeration.iter().collect();
+                permitted.sort();
+                (!permitted.is_empty()).then_some(permitted)
+            }),
+        bounds_vary: !answers.windows(2).all(|pair| limits(pair[0].1) == limits(pair[1].1))
+            && varies(&answers, |field| {
+                let bounds = bounds_of(field);
+                (bounds != (None, None)).then_some(bounds)
+            }),
         enum_origins: origins(&answers, &not_in_enum),
         points: Vec::new(),
         echoed: sent.iter().filter(|(_, field)| field.echoed).count() as u64,
@@ -237,7 +248,7 @@ fn only_extremes(row: &Field, holders: &Holders) -> bool {
 
 /// Whether what was asked differs between sessions at one time: sessions differ, and something asked before comes back
 /// after something else. A change that happened once is history, not an entitlement.
-fn varies<K: Eq + std::hash::Hash>(answers: &[Answer], asked: impl Fn(&FieldRow) -> Option<K>) -> bool {
+fn varies<'a, K: Eq + std::hash::Hash>(answers: &[Answer<'a>], asked: impl Fn(&'a FieldRow) -> Option<K>) -> bool {
     let mut numbers: AHashMap<K, usize> = AHashMap::new();
     let mut sessions: AHashMap<usize, AHashSet<&Text>> = AHashMap::new();
     let mut last = None;

@@ -63,10 +63,13 @@ fn closed(field: &FieldRow) -> bool {
 fn example(sentence: Sentence, faulty: Option<&fields::Answer>) -> Sentence {
     let Some((_, field)) = faulty else { return sentence };
     let sentence = sentence.say("; for example ").name(&field.field);
-    if field.value.is_some() {
-        sentence.say(" was ").value(shown(field, closed(field)))
-    } else {
-        sentence.say(" was missing")
+    let sentence = match field.value {
+        Some(_) => sentence.say(" was ").value(shown(field, closed(field))),
+        None => return sentence.say(" was missing"),
+    };
+    match field.reasons.first() {
+        Some(reason) => sentence.say(format!(" ({reason})")),
+        None => sentence,
     }
 }
 
@@ -197,10 +200,9 @@ fn not_in_enum(summary: &Summary, field: &fields::Summary) -> Option<Finding> {
     let origins: Vec<String> = row.enum_origins.iter().map(|(origin, n)| format!("{origin} {}", count(*n))).collect();
     let mut sentence = about(summary, Some(&row.field))
         .share(n, row.accepted)
-        .say(" accepted answers name a value that was not permitted: ")
+        .say(" accepted answers name a value that was not permitted, for example ")
         .value(shown(example, true))
-        .say(" for example")
-        .say(format!("; known from: {}", origins.join(", ")));
+        .say(format!("; where such values come from: {}", origins.join(", ")));
     if row.enum_varies {
         sentence =
             sentence.say("; the permitted values differ between sessions, so that they are an authorisation list");
@@ -231,7 +233,7 @@ fn strays(summary: &Summary) -> Option<Finding> {
     rows.first()?;
     let stray = &summary.row.stray;
     let kinds: Vec<String> = [
-        (stray.replayed, "to a question already answered"),
+        (stray.replayed, "repeated for a question already answered"),
         (stray.key_not_asked, "under a key nobody asked"),
         (stray.state_unknown, "with a state nobody issued"),
     ]
@@ -241,7 +243,7 @@ fn strays(summary: &Summary) -> Option<Finding> {
     .collect();
     let n = rows.len() as u64;
     let sentence = about(summary, None)
-        .say(format!("{} that close no question beside {} asked: ", plural(n, "answer"), count(summary.row.asked)))
+        .say(format!("beside {}, {} to none of them: ", plural(summary.row.asked, "question"), plural(n, "answer")))
         .say(kinds.join(", "))
         .clients(clients(rows))
         .since(first(rows));

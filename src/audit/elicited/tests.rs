@@ -142,7 +142,9 @@ fn statistics_are_over_all_that_arrived_by_exact_decimal() {
     assert!(sentence.starts_with("set_budget on desk: 3 of 8 (37.5 %"), "{sentence}");
     assert!(sentence.contains("wrong type 2, below minimum 1 (1 number sent as text)"), "{sentence}");
     assert!(
-        sentence.ends_with("clients: policy-file, terminal; since 1970-01-01 00:00 UTC; for example limit was 0.10."),
+        sentence.ends_with(
+            "clients: policy-file, terminal; since 1970-01-01 00:00 UTC; for example limit was 0.10 (below minimum)."
+        ),
         "{sentence}"
     );
 }

@@ -168,7 +168,8 @@ impl Failures {
         Self { servers: servers.collect() }
     }
 
-    /// Within a minute of the bad attempts, at least half of the other sessions' attempts fail, and at least two do.
+    /// Within a minute of the bad attempts, at least half of the other sessions' attempts fail, those of at least two
+    /// sessions among them: one other session may have a fault of its own.
     fn elsewhere(&self, server: usize, session: &str, bad: &[&Attempt]) -> bool {
         let times: Option<Vec<i64>> = bad.iter().map(|attempt| attempt.ts.map(|ts| ts.0)).collect();
         let Some((server, times)) = self.servers.get(server).zip(times) else { return false };
@@ -177,6 +178,7 @@ impl Failures {
         let (attempts, failed) = server.all.between(from, to);
         let (own_attempts, own_failed) = server.sessions.get(session).map_or((0, 0), |own| own.between(from, to));
         let (others, others_failed) = (attempts - own_attempts, failed - own_failed);
-        others_failed >= 2 && 2 * others_failed >= others
+        let failing = |(name, window): &(&Text, &Window)| &***name != session && window.between(from, to).1 > 0;
+        2 * others_failed >= others && others_failed > 1 && server.sessions.iter().filter(failing).nth(1).is_some()
     }
 }

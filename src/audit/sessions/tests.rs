@@ -207,9 +207,12 @@ fn an_outage_hits_other_sessions_too() {
             fail(&mut fixture, session, &[("review", round), ("product-area", session)]);
         }
     }
+    let mut two_sessions = Fixture { frames: fixture.frames.clone(), seq: fixture.seq };
+    two_sessions.frames.calls.retain(|call| &*call.session != "C");
     let result = run(fixture);
     assert_eq!(result.unit("A", Some(1)).cause, Some(causes::OUTAGE));
     assert!(result.findings.is_empty(), "{:?}", result.rules());
+    assert_eq!(run(two_sessions).unit("A", Some(1)).cause, Some(causes::UNEXPLAINED), "one other proves nothing");
 }
 
 /// A good client across a change: clean, one failure, a listing, clean again.

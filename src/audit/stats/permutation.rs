@@ -301,15 +301,23 @@ impl Plan {
     /// The first steps of a Fisher–Yates shuffle: a uniform choice of `placed` attempts. Any order of `owners` is a
     /// fair start, so that it is shuffled on from where the last permutation left it.
     fn draw_attempts(&self, owners: &mut [u32], random: &mut Random, mut place: impl FnMut(usize)) {
+        let attempts = owners.len() as u32;
         let mut step = 0;
-        while step < self.placed {
+        let mut take = |step: u32, bits: u64| {
+            let other = (step + below(bits, attempts - step)) as usize;
+            let unit = owners[other];
+            owners[other] = owners[step as usize];
+            owners[step as usize] = unit;
+            place(unit as usize);
+        };
+        while step + 1 < self.placed {
             let bits = random.next();
-            for bits in [bits, bits >> 32].iter().take((self.placed - step) as usize) {
-                let other = step + below(*bits, self.attempts - step);
-                owners.swap(step as usize, other as usize);
-                place(owners[step as usize] as usize);
-                step += 1;
-            }
+            take(step, bits);
+            take(step + 1, bits >> 32);
+            step += 2;
+        }
+        if step < self.placed {
+            take(step, random.next());
         }
     }
 
