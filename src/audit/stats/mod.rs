@@ -7,4 +7,5 @@ pub mod holm;
 pub mod icc;
 pub mod permutation;
 pub mod quantiles;
+pub mod random;
 pub mod wilson;

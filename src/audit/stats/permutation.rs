@@ -1,8 +1,7 @@
 //! Whether failures gather in sessions: a permutation test within strata.
 
 use super::fisher::ln_factorials;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{RngCore, SeedableRng};
+use super::random::{Alias, Random, below};
 use rayon::prelude::*;
 
 /// Permutations drawn where there are more arrangements than that.
@@ -305,19 +304,17 @@ impl Plan {
         let mut step = 0;
         let mut take = |step: u32, bits: u64| {
             let other = (step + below(bits, attempts - step)) as usize;
-            let unit = owners[other];
-            owners[other] = owners[step as usize];
-            owners[step as usize] = unit;
-            place(unit as usize);
+            owners.swap(step as usize, other);
+            place(owners[step as usize] as usize);
         };
         while step + 1 < self.placed {
-            let bits = random.next();
+            let bits = random.bits();
             take(step, bits);
             take(step + 1, bits >> 32);
             step += 2;
         }
         if step < self.placed {
-            take(step, random.next());
+            take(step, random.bits());
         }
     }
 
@@ -331,7 +328,7 @@ impl Plan {
             chosen += *count;
         }
         while chosen != self.placed {
-            let attempt = below(random.next(), self.attempts);
+            let attempt = below(random.bits(), self.attempts);
             let cell = self.owners[attempt as usize] as usize;
             let is_chosen = attempt - self.starts[cell] < counts[cell];
             if is_chosen && chosen > self.placed {
@@ -354,89 +351,11 @@ fn tables(cells: &[Cell], chance: f64, largest: u64) -> (Vec<u32>, Vec<Alias>) {
     (classes.of, tables)
 }
 
-/// xoshiro256++ (D. Blackman, S. Vigna, "Scrambled linear pseudorandom number generators", ACM TOMS 47 (2021)), its
-/// state drawn from a ChaCha8 stream: ChaCha alone would take longer than everything else here.
-struct Random {
-    state: [u64; 4],
-}
-
-impl Random {
-    fn new(seed: u64, stream: u64) -> Self {
-        let mut source = ChaCha8Rng::seed_from_u64(seed);
-        source.set_stream(stream);
-        Self { state: std::array::from_fn(|_| source.next_u64()) }
-    }
-
-    fn next(&mut self) -> u64 {
-        let state = &mut self.state;
-        let value = state[0].wrapping_add(state[3]).rotate_left(23).wrapping_add(state[0]);
-        let shifted = state[1] << 17;
-        state[2] ^= state[0];
-        state[3] ^= state[1];
-        state[1] ^= state[2];
-        state[0] ^= state[3];
-        state[2] ^= shifted;
-        state[3] = state[3].rotate_left(45);
-        value
-    }
-}
-
-/// 32 random bits to a number in 0..n by multiply and shift (D. Lemire, "Fast random integer generation in an
-/// interval", ACM TOMACS 29 (2019)), without the rejection step: the bias is below n/2^32 and no permutation count
-/// could show it.
-fn below(bits: u64, n: u32) -> u32 {
-    (((bits & 0xffff_ffff) * u64::from(n)) >> 32) as u32
-}
-
 /// One draw per cell and the corrections afterwards, against one per placed attempt.
 fn cheaper_by_cell(cells: usize, attempts: u64, chance: f64) -> bool {
     let attempts = attempts as f64;
     let corrections = 0.8 * (attempts * chance * (1.0 - chance)).sqrt() * (1.0 / chance);
     2.0 * cells as f64 + 3.0 * corrections < attempts * chance
-}
-
-/// Draws from a finite distribution with one random number and one look-up: M. D. Vose, "A linear algorithm for
-/// generating random numbers with a given distribution", IEEE Transactions on Software Engineering 17 (1991) 972–975.
-struct Alias {
-    /// (Chance of keeping the slot, in 2^32ths; the outcome otherwise.)
-    slots: Vec<(u32, u32)>,
-}
-
-impl Alias {
-    fn binomial(n: u64, chance: f64, ln: &[f64]) -> Self {
-        let last = n as usize;
-        let (yes, no) = (chance.ln(), (1.0 - chance).ln());
-        let weights: Vec<f64> = (0..=last)
-            .map(|k| (ln[last] - ln[k] - ln[last - k] + k as f64 * yes + (last - k) as f64 * no).exp())
-            .collect();
-        Self::new(&weights)
-    }
-
-    fn new(weights: &[f64]) -> Self {
-        let total: f64 = weights.iter().sum();
-        let scale = weights.len() as f64 / total;
-        let mut scaled: Vec<f64> = weights.iter().map(|weight| weight * scale).collect();
-        let mut slots: Vec<(u32, u32)> = (0..weights.len()).map(|outcome| (u32::MAX, outcome as u32)).collect();
-        let (mut small, mut large): (Vec<usize>, Vec<usize>) = (0..weights.len()).partition(|k| scaled[*k] < 1.0);
-        while let (Some(low), Some(&high)) = (small.pop(), large.last()) {
-            slots[low] = ((scaled[low] * 4_294_967_296.0) as u32, high as u32);
-            scaled[high] -= 1.0 - scaled[low];
-            if scaled[high] < 1.0 {
-                large.pop();
-                small.push(high);
-            }
-        }
-        Self { slots }
-    }
-
-    fn draw(&self, random: &mut Random) -> u32 {
-        let bits = random.next();
-        let slot = below(bits, self.slots.len() as u32);
-        let (keep, other) = self.slots[slot as usize];
-        // Arithmetic instead of a branch, which would be guessed wrong half the time.
-        let take_other = u32::from((bits >> 32) as u32 >= keep).wrapping_neg();
-        slot ^ ((slot ^ other) & take_other)
-    }
 }
 
 #[cfg(test)]
