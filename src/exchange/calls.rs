@@ -30,6 +30,14 @@ pub(super) struct OpenCall {
     protocol: Option<Text>,
 }
 
+impl OpenCall {
+    /// Counts a retry with these arguments.
+    pub fn another_round(&mut self, arguments_hash: u64) {
+        self.rounds += 1;
+        self.arguments_changed |= self.arguments_hash != arguments_hash;
+    }
+}
+
 /// How a call's last round ended.
 pub(super) enum Ended<'a> {
     Unanswered,
@@ -61,37 +69,47 @@ impl Core {
         };
         let mut carrier = Carrier { kind: OperationKind::PromptGet, name, signature, operation: None };
         let retry = meta.input_responses.is_some() || meta.request_state.is_some();
+        let call = OpenCall {
+            number: 0,
+            at: wire.at,
+            batch: wire.batch,
+            captured: wire.captured,
+            prompt,
+            arguments,
+            arguments_hash: signature,
+            arguments_changed: false,
+            rounds: 1,
+            protocol: meta.protocol.clone(),
+        };
         let found = if retry { self.retried(lane, &carrier, meta) } else { None };
         let number = match found {
-            Some(number) => number,
+            Some(number) => {
+                let operation = self.operations.open.get_mut(&number);
+                if let Some(first) = operation.and_then(|operation| operation.call.as_mut()) {
+                    first.another_round(signature);
+                }
+                number
+            }
             None => {
-                self.operations.next_call += 1;
-                let call = OpenCall {
-                    number: self.operations.next_call,
-                    at: wire.at,
-                    batch: wire.batch,
-                    captured: wire.captured,
-                    prompt,
-                    arguments,
-                    arguments_hash: signature,
-                    arguments_changed: false,
-                    rounds: 0,
-                    protocol: meta.protocol.clone(),
-                };
+                if retry && let Some(number) = self.retried_early(wire, lane, &carrier, meta, Some(call.clone())) {
+                    carrier.operation = Some(number);
+                    return carrier;
+                }
                 let mut operation = Operation::new(lane, carrier.kind, carrier.label(wire.captured), signature);
-                operation.call = Some(Box::new(call));
+                operation.call = Some(Box::new(self.numbered(call)));
                 self.operations.add(operation)
             }
         };
-        if let Some(call) = self.operations.open.get_mut(&number).and_then(|operation| operation.call.as_mut()) {
-            call.rounds += 1;
-            call.arguments_changed |= call.arguments_hash != signature;
-        }
         if retry {
             self.take_responses(number, found.is_some(), wire, meta, out);
         }
         carrier.operation = Some(number);
         carrier
+    }
+
+    pub fn numbered(&mut self, call: OpenCall) -> OpenCall {
+        self.operations.next_call += 1;
+        OpenCall { number: self.operations.next_call, ..call }
     }
 
     pub fn write_call(&mut self, lane: u32, call: OpenCall, ended: Ended<'_>, out: &mut Out<'_>) {

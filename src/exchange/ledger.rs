@@ -110,6 +110,8 @@ pub(super) struct Files {
     names: Vec<Text>,
     numbers: Map<Text, u32>,
     duplicates: Vec<u64>,
+    /// Of every file: whether the client and the server speak in it.
+    senders: Vec<[bool; 2]>,
 }
 
 impl Files {
@@ -121,7 +123,19 @@ impl Files {
         self.names.push(name.clone());
         self.numbers.insert(name.clone(), number);
         self.duplicates.push(0);
+        self.senders.push([false; 2]);
         number
+    }
+
+    pub fn heard(&mut self, file: u32, sender: Direction) {
+        if let Some(heard) = self.senders.get_mut(file as usize) {
+            heard[usize::from(sender == Direction::ServerToClient)] = true;
+        }
+    }
+
+    /// The file holds one half of a capture: so far only the client spoke in it.
+    pub fn client_only(&self, file: u32) -> bool {
+        self.senders.get(file as usize) == Some(&[true, false])
     }
 
     pub fn name(&self, file: u32) -> Text {

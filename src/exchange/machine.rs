@@ -37,7 +37,7 @@ pub(super) struct Out<'a> {
 }
 
 /// What is true of a message whatever it says.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Wire {
     pub at: At,
     pub scope: u32,
@@ -51,6 +51,9 @@ impl Core {
     pub fn message(&mut self, message: Message, at: At, scope: u32, out: &mut Out<'_>) {
         let Message { direction, batch, captured, bytes, kind, unread, .. } = message;
         let wire = Wire { at, scope, direction, batch, captured, bytes };
+        if let Some(sender) = direction {
+            self.files.heard(at.file, sender);
+        }
         match kind {
             Kind::Request { id, request } => self.request(wire, id, request, out),
             Kind::Notification(notification) => self.notification(wire, notification, out),
@@ -282,9 +285,10 @@ impl Core {
     fn handshake(&mut self, lane: u32, reply: &Reply) {
         self.sessions.answered(lane);
         let Some(Shape::Initialize { protocol, server, list_changed }) = reply.shape() else { return };
-        if let Some(server) = server {
-            self.sessions.learn_server(lane, server);
-        }
+        let lane = match server {
+            Some(server) => self.sessions.handshake_server(lane, server),
+            None => lane,
+        };
         let session = self.sessions.session_mut(lane);
         session.protocol = protocol.clone().or_else(|| session.protocol.take());
         session.list_changed = Some(*list_changed);

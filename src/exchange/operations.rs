@@ -5,12 +5,13 @@ use super::calls::{Ended, OpenCall};
 use super::elicit::How;
 use super::machine::{Core, Out, Wire};
 use super::pair::{Carrier, Reply};
-use super::rounds::Rounds;
+use super::rounds::{Early, Rounds};
 use super::{At, Map};
 use crate::protocol::elicitation::{Mode, Question};
 use crate::protocol::message::{Captured, RequestMeta, RpcError, Shape, Text};
 use crate::schema::{ElicitationStyle, OperationKind, OperationOutcome};
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Operation {
@@ -30,6 +31,8 @@ pub(super) struct Operation {
     pub pending: Vec<(Text, u64)>,
     /// The newest answer asked for input and no retry came yet.
     pub waiting: Option<Waiting>,
+    /// Retries that were read before the answer they continue.
+    pub early: VecDeque<Early>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -74,6 +77,7 @@ impl Operation {
             keys: Vec::new(),
             pending: Vec::new(),
             waiting: None,
+            early: VecDeque::new(),
         }
     }
 }
@@ -91,6 +95,12 @@ impl Core {
         // Most requests are asked nothing: an operation is made when the first question is seen.
         if meta.input_responses.is_some() || meta.request_state.is_some() {
             let found = self.retried(lane, &carrier, meta);
+            if found.is_none()
+                && let Some(operation) = self.retried_early(wire, lane, &carrier, meta, None)
+            {
+                carrier.operation = Some(operation);
+                return carrier;
+            }
             let operation = match found {
                 Some(operation) => operation,
                 None => self.add_operation(lane, &carrier, wire.captured),
@@ -152,7 +162,8 @@ impl Core {
     /// Writes what an operation's end settles.
     pub fn end_operation(&mut self, number: u64, end: End<'_>, ended: Ended<'_>, out: &mut Out<'_>) {
         self.forget_waiting(number);
-        let Some(operation) = self.operations.open.remove(&number) else { return };
+        let Some(mut operation) = self.operations.open.remove(&number) else { return };
+        let early = std::mem::take(&mut operation.early);
         for (_, elicitation) in &operation.pending {
             // No retry can answer it any more.
             self.give_up(*elicitation, out);
@@ -162,6 +173,10 @@ impl Core {
         }
         if let Some(call) = operation.call {
             self.write_call(operation.lane, *call, ended, out);
+        }
+        if !early.is_empty() {
+            let Operation { lane, kind, name, signature, .. } = operation;
+            self.not_a_retry(number, Operation::new(lane, kind, name, signature), early, out);
         }
     }
 

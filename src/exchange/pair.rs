@@ -213,6 +213,15 @@ impl Requests {
         Ok((key, open))
     }
 
+    pub fn carrier(&self, key: &OpenKey, seq: u64) -> Option<&Carrier> {
+        let open = self.open.get(key)?.iter().find(|open| open.at.seq == seq)?;
+        match &open.ask {
+            Ask::Carrier(carrier) => Some(carrier),
+            _ => None,
+        }
+    }
+
+    /// A carrier to give an operation to, with what its request's capture kept.
     pub fn operation_of(&mut self, key: &OpenKey, seq: u64) -> Option<(&mut Carrier, At, Captured)> {
         let open = self.open.get_mut(key)?.iter_mut().find(|open| open.at.seq == seq)?;
         match &mut open.ask {

@@ -4,12 +4,13 @@
 //! name and arguments; equal KEYs and nearness in time only rank what is found.
 
 use super::Map;
+use super::calls::OpenCall;
 use super::elicit::How;
 use super::machine::{Core, Out, Wire};
 use super::operations::{Operation, Waiting};
-use super::pair::{Carrier, Reply};
-use crate::protocol::elicitation::Question;
-use crate::protocol::message::{RequestMeta, Shape, Text};
+use super::pair::{Carrier, OpenKey, Reply};
+use crate::protocol::elicitation::{ElicitationAnswer, Question};
+use crate::protocol::message::{Direction, RequestMeta, Shape, Text};
 use crate::schema::{ElicitationStyle, OperationKind, Stray};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -38,6 +39,16 @@ pub(super) struct Rounds {
     order: VecDeque<(u32, Asked)>,
     /// Open tasks by session and `taskId`.
     tasks: Map<(u32, u64), u64>,
+}
+
+/// A retry that was read before the answer it continues, because the client's half of a capture was read first.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Early {
+    wire: Wire,
+    state: Option<u64>,
+    responses: Vec<(Text, ElicitationAnswer)>,
+    /// The call it would be if it were no retry.
+    call: Option<Box<OpenCall>>,
 }
 
 impl Rounds {
@@ -97,6 +108,90 @@ impl Core {
         let number = found?.3;
         self.forget_waiting(number);
         Some(number)
+    }
+
+    /// The open operation that a retry continues whose question was not read yet. Only where the client's half of a
+    /// capture comes first: there every question follows its answer.
+    pub fn retried_early(
+        &mut self,
+        wire: Wire,
+        lane: u32,
+        carrier: &Carrier,
+        meta: &mut RequestMeta,
+        call: Option<OpenCall>,
+    ) -> Option<u64> {
+        if !self.files.client_only(wire.at.file) {
+            return None;
+        }
+        // The newest of equal requests: questions and retries of equal calls alternate.
+        let carriers = self.sessions.lanes[lane as usize].carriers.iter().rev();
+        let keys = carriers.map(|known| {
+            let key = OpenKey { scope: wire.scope, asker: Direction::ClientToServer, id: known.id.clone() };
+            (key, known.seq)
+        });
+        let same = keys.into_iter().find(|(key, seq)| {
+            let open = self.requests.carrier(key, *seq);
+            open.is_some_and(|open| {
+                (open.kind, &open.name, open.signature) == (carrier.kind, &carrier.name, carrier.signature)
+            })
+        });
+        let (key, seq) = same?;
+        let number = match self.requests.operation_of(&key, seq)? {
+            (Carrier { operation: Some(number), .. }, _, _) => *number,
+            (open, _, captured) => {
+                let operation = Operation::new(lane, open.kind, open.label(captured), open.signature);
+                *open.operation.insert(self.operations.add(operation))
+            }
+        };
+        let operation = self.operations.open.get_mut(&number)?;
+        if let Some(first) = operation.call.as_mut() {
+            first.another_round(carrier.signature);
+        }
+        operation.early.push_back(Early {
+            wire,
+            state: meta.request_state,
+            responses: meta.input_responses.take().unwrap_or_default(),
+            call: call.map(Box::new),
+        });
+        Some(number)
+    }
+
+    /// Ends an operation's wait with the retry that was read before the question.
+    fn continue_early(&mut self, number: u64, out: &mut Out<'_>) {
+        let Some(operation) = self.operations.open.get_mut(&number) else { return };
+        let Some(early) = operation.early.pop_front() else { return };
+        self.forget_waiting(number);
+        let mut meta = RequestMeta {
+            input_responses: Some(early.responses),
+            request_state: early.state,
+            ..RequestMeta::default()
+        };
+        self.take_responses(number, true, early.wire, &mut meta, out);
+    }
+
+    /// Requests that were taken for retries of an operation that ended without a question are one of their own.
+    pub fn not_a_retry(
+        &mut self,
+        number: u64,
+        mut operation: Operation,
+        mut early: VecDeque<Early>,
+        out: &mut Out<'_>,
+    ) {
+        let Some(first) = early.pop_front() else { return };
+        operation.call = first.call.map(|call| Box::new(self.numbered(*call)));
+        if let Some(call) = operation.call.as_mut() {
+            for _ in &early {
+                call.another_round(operation.signature);
+            }
+        }
+        operation.early = early;
+        self.operations.open.insert(number, operation);
+        let mut meta = RequestMeta {
+            input_responses: Some(first.responses),
+            request_state: first.state,
+            ..RequestMeta::default()
+        };
+        self.take_responses(number, false, first.wire, &mut meta, out);
     }
 
     /// Ends the waiting of an operation, if it waits.
@@ -189,6 +284,7 @@ impl Core {
         if let Some(operation) = self.operations.open.get_mut(&number) {
             operation.waiting = Some(Waiting { state, at: wire.at });
         }
+        self.continue_early(number, out);
     }
 
     /// `tasks/get`: a task that waits for input carries its questions in every answer until they are answered.

@@ -151,3 +151,21 @@ fn unknown_directions_are_settled_by_what_is_open() {
         snapshot.methods
     );
 }
+
+#[test]
+fn a_key_that_connects_to_another_server_begins_another_session() {
+    let (rows, snapshot) = run(&[
+        line(C, initialize(0, "host")).session("chat"),
+        line(S, initialized(0, "desk")).session("chat"),
+        line(C, get(1, "x")).session("chat"),
+        line(C, initialize(0, "host")).session("chat"),
+        line(S, initialized(0, "notes")).session("chat"),
+        line(C, get(1, "y")).session("chat"),
+        line(C, initialize(0, "host")).session("chat"),
+        line(S, initialized(0, "desk")).session("chat"),
+        line(C, get(2, "z")).session("chat"),
+    ]);
+    assert_eq!(by_session(&rows), [("chat", vec!["x", "z"]), ("chat@notes", vec!["y"])]);
+    let servers: Vec<_> = snapshot.sessions.iter().map(|row| (&*row.session, row.server.as_deref())).collect();
+    assert_eq!(servers, [("chat", Some("desk")), ("chat@notes", Some("notes"))]);
+}

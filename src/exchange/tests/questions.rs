@@ -211,3 +211,41 @@ fn equal_calls_in_parallel_stay_two() {
     assert_eq!(calls, [(2, CallOutcome::Rendered), (2, CallOutcome::Rendered), (1, CallOutcome::InputRequired)]);
     assert!(rows.elicitations.iter().all(|row| row.stray == Stray::None));
 }
+
+#[test]
+fn rounds_join_where_the_clients_half_is_read_first() {
+    let client = [
+        line(C, ask(1, "", "")),
+        line(C, ask(2, &warm("k"), "s1")),
+        line(C, ask(3, &warm("k"), "s2")),
+        line(C, call_tool(4, "pay")),
+    ];
+    let server = [
+        line(S, input_required(1, "k", "s1")),
+        line(S, input_required(2, "k", "s2")),
+        line(S, super::wire::rendered(3, "done")),
+        line(S, tool_result(4, "done")),
+    ];
+    let lines = client.into_iter().chain(server.into_iter().map(|line| line.file(1))).collect();
+    let (rows, _) = run(&all(lines));
+    let calls: Vec<_> = rows.calls.iter().map(|call| (call.rounds, call.outcome)).collect();
+    assert_eq!(calls, [(3, CallOutcome::Rendered)]);
+    let found: Vec<_> = rows.elicitations.iter().map(|row| (row.stray, row.outcome, row.operation_outcome)).collect();
+    assert_eq!(
+        found,
+        [
+            (Stray::None, ElicitationOutcome::Accept, OperationOutcome::AskedAgain),
+            (Stray::None, ElicitationOutcome::Accept, OperationOutcome::Ok)
+        ]
+    );
+}
+
+#[test]
+fn what_looked_like_an_early_retry_keeps_its_own_call() {
+    let client = [line(C, ask(1, "", "")), line(C, ask(2, &warm("k"), "forged"))];
+    let server = [line(S, super::wire::rendered(1, "one")).file(1), line(S, super::wire::rendered(2, "two")).file(1)];
+    let (rows, _) = run(&all(client.into_iter().chain(server).collect()));
+    let calls: Vec<_> = rows.calls.iter().map(|call| (call.position, call.outcome)).collect();
+    assert_eq!(calls, [(1, CallOutcome::Rendered), (2, CallOutcome::Rendered)]);
+    assert_eq!(rows.elicitations.iter().map(|row| row.stray).collect::<Vec<_>>(), [Stray::StateUnknown]);
+}
