@@ -1,4 +1,14 @@
 //! The integration tests: one binary, one module per subject.
 
+#[path = "suite/bad_input.rs"]
+mod bad_input;
+#[path = "suite/captures.rs"]
+mod captures;
 #[path = "suite/direction.rs"]
 mod direction;
+#[path = "suite/properties.rs"]
+mod properties;
+#[path = "suite/samples.rs"]
+mod samples;
+#[path = "suite/support.rs"]
+mod support;

@@ -10,9 +10,10 @@ use crate::frames::append::Append;
 use crate::frames::folder::{Folder, SourceRecord};
 use crate::protocol::message::{Text, Ts};
 use crate::report::InputError;
-use crate::schema::FileRow;
+use crate::schema::{FileRow, RejectedRow};
 use ahash::AHashMap;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -90,12 +91,17 @@ pub fn into(folder: Folder, paths: &[String], read: &ReadArgs, voice: Voice) -> 
     let append = RefCell::new(Append::begin(folder)?);
     let progress = Arc::new(AtomicU64::new(0));
     let watching = watch(voice.bar(Some(sources.disk_bytes()).filter(|bytes| *bytes > 0)), &progress);
+    let mut rejected = Rejections::default();
     let mut outcome = sources.read(
         |message, info| exchange.message(message, &info.path, &mut append.borrow_mut().closed),
-        |row| append.borrow_mut().closed.rejected(&row),
+        |row| {
+            rejected.add(&row);
+            append.borrow_mut().closed.rejected(&row);
+        },
         &progress,
     );
     drop(watching);
+    rejected.tell(voice);
     let mut append = append.into_inner();
     note_older(&mut outcome.files, append.last_ts(), voice);
     errors.append(&mut outcome.errors);
@@ -126,6 +132,30 @@ fn note_older(files: &mut [FileRow], last: Option<Ts>, voice: Voice) {
             file.file
         ));
         file.notes.push("begins before what an earlier ingest read: sessions and declarations are not sure".into());
+    }
+}
+
+/// The first record of each file that could not be read, and how many there are.
+#[derive(Default)]
+struct Rejections(BTreeMap<Text, (u64, Text, u64)>);
+
+impl Rejections {
+    fn add(&mut self, row: &RejectedRow) {
+        let first = self.0.entry(row.file.clone()).or_insert_with(|| (row.position, row.reason.clone(), 0));
+        if row.position < first.0 {
+            (first.0, first.1) = (row.position, row.reason.clone());
+        }
+        first.2 += 1;
+    }
+
+    fn tell(&self, voice: Voice) {
+        for (file, (line, reason, count)) in &self.0 {
+            let records = if *count == 1 { "1 record".to_owned() } else { format!("{count} records") };
+            voice.remark(format!(
+                "{file}:{line}: {reason}; {records} could not be read: `mcptally audit --out DIR` lists all in \
+                 rejected.ndjson, --format names another format, --lenient accepts the loss"
+            ));
+        }
     }
 }
 

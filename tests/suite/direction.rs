@@ -1,6 +1,7 @@
 //! Data walks one way through the rooms of `src/`. A room may use itself and the rooms to its left, never one to its
 //! right: this reads every `crate::` and `super::` path in the sources and says which of them run back up.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,12 +27,19 @@ impl fmt::Display for Breach {
 #[test]
 fn imports_run_one_way() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let sources: Vec<(PathBuf, String)> = rust_files(&root)
+        .into_iter()
+        .map(|file| {
+            let source = fs::read_to_string(&file).expect("a source file is readable");
+            (file.strip_prefix(&root).expect("below src").to_path_buf(), source)
+        })
+        .collect();
+    let placed: BTreeMap<PathBuf, Vec<String>> =
+        sources.iter().flat_map(|(file, source)| placed_modules(file, source)).collect();
     let mut breaches = Vec::new();
     let mut rooms_seen = 0;
-    for file in rust_files(&root) {
-        let relative = file.strip_prefix(&root).expect("below src").to_path_buf();
-        let source = fs::read_to_string(&file).expect("a source file is readable");
-        let module = module_of(&relative);
+    for (relative, source) in sources {
+        let module = placed.get(&relative).cloned().unwrap_or_else(|| module_of(&relative));
         rooms_seen += usize::from(!module.is_empty());
         breaches.extend(check(&relative.to_string_lossy(), &module, &source));
     }
@@ -72,6 +80,15 @@ fn groups_full_paths_and_super_are_read() {
     assert_eq!(lines("pub(crate) fn f<'a>(x: &'a str) {} use crate::protocol::x;"), []);
 }
 
+#[test]
+fn a_file_placed_by_an_attribute_counts_where_it_is_declared() {
+    let source = "#[cfg(test)]\n#[path = \"parse_tests.rs\"]\nmod tests;\n";
+    let module = ["protocol", "parse", "tests"].map(str::to_owned).to_vec();
+    let expected = (PathBuf::from("protocol/parse_tests.rs"), module.clone());
+    assert_eq!(placed_modules(Path::new("protocol/parse.rs"), source), [expected]);
+    assert_eq!(check("", &module, "use super::super::json::x;"), []);
+}
+
 /// Module path of a file below `src/`; empty for `main.rs` and `lib.rs`, which stand outside the rooms.
 fn module_of(relative: &Path) -> Vec<String> {
     let mut module: Vec<String> =
@@ -80,6 +97,23 @@ fn module_of(relative: &Path) -> Vec<String> {
         module.pop();
     }
     module
+}
+
+/// Files that a `#[path = "…"] mod name;` of this file names, with their module paths.
+fn placed_modules(file: &Path, source: &str) -> Vec<(PathBuf, Vec<String>)> {
+    let folder = file.parent().unwrap_or(Path::new(""));
+    let mut placed = Vec::new();
+    for attribute in source.split("#[path = \"").skip(1) {
+        let Some((path, rest)) = attribute.split_once("\"]") else { continue };
+        let words: Vec<&str> = rest.split_whitespace().take_while(|word| !word.contains('{')).take(3).collect();
+        let name = words.iter().position(|word| *word == "mod").and_then(|at| words.get(at + 1));
+        if let Some(name) = name {
+            let mut module = module_of(file);
+            module.push(name.trim_end_matches(';').to_owned());
+            placed.push((folder.join(path), module));
+        }
+    }
+    placed
 }
 
 fn check(file: &str, module: &[String], source: &str) -> Vec<Breach> {

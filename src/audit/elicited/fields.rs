@@ -132,10 +132,12 @@ fn summary<'a>(name: Text, gathered: Gathered<'a>) -> Summary<'a> {
     let mut reasons: BTreeMap<Reason, u64> = BTreeMap::new();
     let mut by_client: BTreeMap<(Text, Option<Text>, Reason), u64> = BTreeMap::new();
     for (at, field) in &faulty {
-        let Some(&reason) = field.reasons.first() else { continue };
-        *reasons.entry(reason).or_default() += 1;
         let client = at.client.clone().unwrap_or_else(|| super::super::context::UNKNOWN_CLIENT.into());
-        *by_client.entry((client, at.client_version.clone(), reason)).or_default() += 1;
+        // A list where one of three words belongs breaks two keywords: both are counted.
+        for &reason in &field.reasons {
+            *reasons.entry(reason).or_default() += 1;
+            *by_client.entry((client.clone(), at.client_version.clone(), reason)).or_default() += 1;
+        }
     }
     let no_content = of(FieldVerdict::NoContent) + gathered.no_content;
     let unchecked = of(FieldVerdict::Unchecked) + gathered.unchecked;
