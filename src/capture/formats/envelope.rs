@@ -301,11 +301,13 @@ enum Word {
 
 fn word(bytes: &[u8], value: Span) -> Option<Word> {
     use Direction::{ClientToServer, ServerToClient};
-    let inside = value.of(bytes).strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+    value.of(bytes).strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+    // An arrow may be escaped.
+    let inside = plain(bytes, Span { from: value.from + 1, to: value.to - 1 });
     // The longest word known has 18 letters; spelling varies in case and in what joins the two ends.
     let mut letters = [0_u8; 24];
     let mut length = 0;
-    let text = std::str::from_utf8(inside).ok()?;
+    let text = std::str::from_utf8(&inside).ok()?;
     for letter in text.chars() {
         let plain = match letter {
             '\u{2192}' => b'>',
