@@ -78,7 +78,9 @@ impl Core {
     }
 
     fn only_operation(&mut self, wire: Wire, lane: u32) -> Option<u64> {
-        let [only] = self.sessions.lanes[lane as usize].carriers.as_slice() else { return None };
+        let open = &self.sessions.lanes[lane as usize].carriers;
+        let mut open = open.iter().filter(|carrier| wire.before.is_none_or(|seq| carrier.seq < seq));
+        let (Some(only), None) = (open.next(), open.next()) else { return None };
         let key = OpenKey { scope: wire.scope, asker: Direction::ClientToServer, id: only.id.clone() };
         let (carrier, _, captured) = self.requests.operation_of(&key, only.seq)?;
         if let Some(operation) = carrier.operation {

@@ -133,9 +133,10 @@ impl Files {
         }
     }
 
-    /// The file holds one half of a capture: so far only the client spoke in it.
-    pub fn client_only(&self, file: u32) -> bool {
-        self.senders.get(file as usize) == Some(&[true, false])
+    /// The file holds one half of a capture: so far only this side spoke in it.
+    pub fn half_of(&self, file: u32, sender: Direction) -> bool {
+        let server = sender == Direction::ServerToClient;
+        self.senders.get(file as usize) == Some(&[!server, server])
     }
 
     pub fn name(&self, file: u32) -> Text {

@@ -45,12 +45,28 @@ pub(super) struct Wire {
     pub batch: bool,
     pub captured: Captured,
     pub bytes: u32,
+    /// Requests of the other side that came later in the reading order than this cannot have been open.
+    pub before: Option<u64>,
+}
+
+impl Orphan {
+    fn wire(&self, key: &OpenKey) -> Wire {
+        Wire {
+            at: self.at,
+            scope: key.scope,
+            direction: Some(key.asker.opposite()),
+            batch: false,
+            captured: self.captured,
+            bytes: self.bytes,
+            before: None,
+        }
+    }
 }
 
 impl Core {
     pub fn message(&mut self, message: Message, at: At, scope: u32, out: &mut Out<'_>) {
         let Message { direction, batch, captured, bytes, kind, unread, .. } = message;
-        let wire = Wire { at, scope, direction, batch, captured, bytes };
+        let wire = Wire { at, scope, direction, batch, captured, bytes, before: None };
         if let Some(sender) = direction {
             self.files.heard(at.file, sender);
         }
@@ -74,13 +90,27 @@ impl Core {
         self.ledger.count(at.file, method, Counted::Request, Some(asker), bytes);
         let key = OpenKey { scope, asker, id };
         self.learn(lane, &request);
-        let ask = self.ask(wire, lane, request, out);
+        let early = self.other_half(&key, at);
+        let ask = self.ask(Wire { before: early, ..wire }, lane, request, out);
         if matches!(ask, Ask::Carrier(_)) {
             self.sessions.lanes[lane as usize].carriers.push(CarrierRef { id: key.id.clone(), seq: at.seq });
         }
-        if let Some(open) = self.requests.add(key, Open { lane, at, method, bytes, captured, ask }) {
+        let open = Open { lane, at, method, bytes, captured, ask };
+        let answer = early.and_then(|_| self.requests.take_orphan(&key, &open, self.sessions.explicit(scope)));
+        if let Some(orphan) = answer {
+            let wire = orphan.wire(&key);
+            self.answered(wire, open, orphan.reply, out);
+        } else if let Some(open) = self.requests.add(key, open) {
             self.never_answered(asker, open, out);
         }
+    }
+
+    /// Where in the reading order the answer of a request stands that is read only now, because the other half of an
+    /// untimed capture came first.
+    fn other_half(&self, key: &OpenKey, at: At) -> Option<u64> {
+        let kept = self.requests.orphans.get(key)?.first()?.at;
+        let half = self.files.half_of(kept.file, key.asker.opposite());
+        (half && kept.file != at.file && kept.ts.is_none() && at.ts.is_none()).then_some(kept.seq)
     }
 
     /// Revision 2026-07-28 says with every request what older ones say once.
@@ -321,15 +351,7 @@ impl Core {
         self.abandon_listings(out);
         for (key, orphans) in std::mem::take(&mut self.requests.orphans) {
             for orphan in orphans {
-                let wire = Wire {
-                    at: orphan.at,
-                    scope: key.scope,
-                    direction: Some(key.asker.opposite()),
-                    batch: false,
-                    captured: orphan.captured,
-                    bytes: orphan.bytes,
-                };
-                self.count_orphan(wire, &orphan.reply);
+                self.count_orphan(orphan.wire(&key), &orphan.reply);
             }
         }
         let files = &self.files;
@@ -356,14 +378,7 @@ impl Core {
             let open = open.clone();
             let Some(orphan) = self.requests.take_orphan(&key, &open, explicit) else { continue };
             self.requests.take(&key, lane);
-            let wire = Wire {
-                at: orphan.at,
-                scope: key.scope,
-                direction: Some(key.asker.opposite()),
-                batch: false,
-                captured: orphan.captured,
-                bytes: orphan.bytes,
-            };
+            let wire = orphan.wire(&key);
             self.answered(wire, open, orphan.reply, out);
         }
     }

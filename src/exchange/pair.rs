@@ -255,6 +255,12 @@ impl Requests {
             .enumerate()
             .filter(|(_, orphan)| allowed(orphan) && suits(orphan))
             .min_by_key(|(_, orphan)| (orphan.at.ts, orphan.at.seq))?;
-        Some(kept.remove(at))
+        let orphan = kept.remove(at);
+        if kept.is_empty() {
+            self.orphans.remove(key);
+        }
+        self.orphan_count = self.orphan_count.saturating_sub(1);
+        self.orphan_text = self.orphan_text.saturating_sub(orphan.reply.weight());
+        Some(orphan)
     }
 }

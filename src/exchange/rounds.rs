@@ -120,7 +120,7 @@ impl Core {
         meta: &mut RequestMeta,
         call: Option<OpenCall>,
     ) -> Option<u64> {
-        if !self.files.client_only(wire.at.file) {
+        if !self.files.half_of(wire.at.file, Direction::ClientToServer) {
             return None;
         }
         // The newest of equal requests: questions and retries of equal calls alternate.

@@ -249,3 +249,25 @@ fn what_looked_like_an_early_retry_keeps_its_own_call() {
     assert_eq!(calls, [(1, CallOutcome::Rendered), (2, CallOutcome::Rendered)]);
     assert_eq!(rows.elicitations.iter().map(|row| row.stray).collect::<Vec<_>>(), [Stray::StateUnknown]);
 }
+
+#[test]
+fn an_answer_read_first_tells_which_operation_was_open() {
+    let client = [
+        line(C, call_tool(1, "pay")),
+        line(C, accept(0, r#"{"amount":1}"#)),
+        line(C, call_tool(2, "share")),
+        line(C, accept(1, r#"{"amount":2}"#)),
+        line(C, call_tool(3, "pay")),
+    ];
+    let server = [
+        line(S, elicit(0)),
+        line(S, tool_result(1, "done")),
+        line(S, elicit(1)),
+        line(S, tool_result(2, "done")),
+        line(S, tool_result(3, "done")),
+    ];
+    let lines = client.into_iter().chain(server.into_iter().map(|line| line.file(1))).collect();
+    let (rows, _) = run(&all(lines));
+    let found: Vec<_> = rows.elicitations.iter().map(|row| (&*row.operation, row.verdict)).collect();
+    assert_eq!(found, [("pay", Verdict::Usable), ("share", Verdict::Usable)]);
+}
