@@ -194,6 +194,8 @@ impl<'f> Sink<'f> {
         let line = Line { from: 0, to: 0, size: 0, first: false, unfinished: false };
         let mut out = Decoded::default();
         out.tally.bytes = block.used as u64;
+        // Most lines are longer than this.
+        out.messages.reserve(block.used / 1024);
         Self { file, block, out, texts: Texts::default(), at: 0, line, on_line: 0, read_on_line: false }
     }
 

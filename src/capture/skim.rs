@@ -181,29 +181,79 @@ impl<'a> Cursor<'a> {
 /// Where the quote stands that ends the string whose inside begins at `from`.
 #[inline]
 fn string_end(bytes: &[u8], from: usize) -> Option<usize> {
-    let mut start = from;
-    loop {
-        let quote = start + find_quote(bytes.get(start..)?)?;
-        // Only the run directly before the quote counts; it cannot reach back over the quote before.
-        let run = bytes.get(start..quote)?.iter().rev().take_while(|byte| **byte == b'\\').count();
-        if run % 2 == 0 {
-            return Some(quote);
+    let rest = bytes.get(from..)?;
+    // Names and words are short.
+    if let Some(near) = rest.first_chunk::<16>() {
+        let quotes = marks(near, b'"');
+        let slashes = marks(near, b'\\');
+        if quotes != 0 && (slashes == 0 || slashes.trailing_zeros() > quotes.trailing_zeros()) {
+            return Some(from + quotes.trailing_zeros() as usize);
         }
-        start = quote + 1;
     }
+    long_string_end(rest).map(|at| from + at)
 }
 
-/// Names, words and the text between escaped quotes are short: those are found before a wide search pays.
-#[inline]
-fn find_quote(rest: &[u8]) -> Option<usize> {
-    const NEAR: usize = 16;
-    if let Some(near) = rest.first_chunk::<NEAR>() {
-        if let Some(at) = near.iter().position(|byte| *byte == b'"') {
-            return Some(at);
+/// As [`string_end`], 64 bytes a step: a bit for each quote, and a bit for each byte that a backslash escapes.
+fn long_string_end(rest: &[u8]) -> Option<usize> {
+    let (steps, tail) = rest.as_chunks::<64>();
+    let mut escaped_first = 0;
+    for (at, step) in steps.iter().enumerate() {
+        let (quotes, slashes) = marks64(step);
+        if slashes == 0 {
+            let quotes = quotes & !escaped_first;
+            escaped_first = 0;
+            if quotes != 0 {
+                return Some(at * 64 + quotes.trailing_zeros() as usize);
+            }
+            continue;
         }
-        return memchr::memchr(b'"', rest.get(NEAR..)?).map(|at| at + NEAR);
+        let escaped = escaped(slashes, &mut escaped_first);
+        let quotes = quotes & !escaped;
+        if quotes != 0 {
+            return Some(at * 64 + quotes.trailing_zeros() as usize);
+        }
     }
-    rest.iter().position(|byte| *byte == b'"')
+    let mut skip = escaped_first == 1;
+    for (at, byte) in tail.iter().enumerate() {
+        match byte {
+            _ if skip => skip = false,
+            b'\\' => skip = true,
+            b'"' => return Some(rest.len() - tail.len() + at),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The bytes that are escaped, a bit each. A byte is escaped where an odd number of backslashes ends before it: adding
+/// one at the beginning of each run carries to the bit behind it, and whether that bit's parity is that of the
+/// beginning tells whether the run was even. `first` says whether the first byte is escaped, and then the next step's.
+#[inline]
+fn escaped(slashes: u64, first: &mut u64) -> u64 {
+    const EVEN: u64 = 0x5555_5555_5555_5555;
+    let escaping = slashes & !*first;
+    let behind = escaping << 1 | *first;
+    let odd_starts = escaping & !EVEN & !behind;
+    let (run_ends, carried) = odd_starts.overflowing_add(escaping);
+    *first = u64::from(carried);
+    (EVEN ^ run_ends << 1) & behind
+}
+
+#[inline]
+fn marks64(step: &[u8; 64]) -> (u64, u64) {
+    let (mut quotes, mut slashes) = (0, 0);
+    let (parts, _) = step.as_chunks::<16>();
+    for (at, part) in parts.iter().enumerate() {
+        quotes |= u64::from(marks(part, b'"')) << (at * 16);
+        slashes |= u64::from(marks(part, b'\\')) << (at * 16);
+    }
+    (quotes, slashes)
+}
+
+/// A bit for each of the 16 bytes that is `wanted`, the first lowest.
+#[inline]
+fn marks(part: &[u8; 16], wanted: u8) -> u32 {
+    wide::u8x16::new(*part).simd_eq(wide::u8x16::splat(wanted)).to_bitmask()
 }
 
 /// A name or word as it reads: escapes decoded where there are any.
@@ -325,6 +375,20 @@ mod tests {
             members.iter().map(|(_, value)| value.as_str()).collect::<Vec<_>>(),
             [r#""\\""#, r#""\\\"""#, r#""}\"]""#]
         );
+    }
+
+    proptest! {
+        #[test]
+        fn strings_end_where_a_walk_ends(text in r#"[a\\"]{0,200}|[ab]{0,80}\\{1,70}"[a"]{0,9}"#, from in 0_usize..4) {
+            let bytes = text.as_bytes();
+            let mut skip = false;
+            let walk = bytes.iter().enumerate().skip(from).find_map(|(at, byte)| {
+                let found = !skip && *byte == b'"';
+                skip = !skip && *byte == b'\\';
+                found.then_some(at)
+            });
+            prop_assert_eq!(string_end(bytes, from), walk.filter(|_| from <= bytes.len()));
+        }
     }
 
     #[test]

@@ -61,7 +61,7 @@ struct Members {
     payload: Option<(usize, Payload)>,
     /// A text member that may hold a message, by rank.
     text: Option<(usize, Span)>,
-    direction: Ranked,
+    direction: Option<(usize, Word)>,
     time: Ranked,
     session: Ranked,
     server: Ranked,
@@ -169,7 +169,7 @@ fn record(sink: &mut Sink<'_>, line: Line, bytes: &[u8], from: usize) {
     if members.bare {
         return bare(sink, bytes, from);
     }
-    let word = members.direction.0.and_then(|(_, span)| word(bytes, span));
+    let word = members.direction.map(|(_, word)| word);
     if word == Some(Word::NoMessage) {
         return sink.noise();
     }
@@ -238,7 +238,9 @@ fn read(cursor: &mut Cursor<'_>, session_key: Option<&str>) -> Option<Members> {
             members.key = Some(value);
         }
         match means {
-            Means::Direction(rank) if word(bytes, value).is_some() => members.direction.offer(rank, value),
+            Means::Direction(rank) if members.direction.is_none_or(|(best, _)| rank < best) => {
+                members.direction = word(bytes, value).map(|word| (rank, word)).or(members.direction);
+            }
             Means::Time(rank) => members.time.offer(rank, value),
             Means::Session(rank) if is_label(bytes, value) => members.session.offer(rank, value),
             Means::Server(rank) if is_label(bytes, value) => members.server.offer(rank, value),
