@@ -27,6 +27,10 @@ pub enum Cell {
     /// A name that was not sent.
     NoName,
     Names(Vec<Text>),
+    /// A session: a name whose beginning is enough in a narrow table.
+    Session(Text),
+    /// The exact text of a number, a date or a length.
+    Figure(Text),
     Value(Shown, ValueType),
     /// An internal hash, printed only after keying.
     Hash(u64),
@@ -78,20 +82,24 @@ impl Cell {
             Self::Number(_) | Self::Share(_) => String::new(),
             Self::Flag(flag) => flag.to_string(),
             Self::Time(ts) => rfc3339(*ts).unwrap_or_default(),
+            // The type has a column of its own.
+            Self::Value(shown, json_type) if *json_type != ValueType::Null => page.value(shown).csv(),
+            // A number is no formula.
+            Self::Figure(text) if is_plain_number(text) => text.to_string(),
             _ => self.text(page).csv(),
         }
     }
 
     /// Numbers stand right-aligned.
     pub fn is_number(&self) -> bool {
-        matches!(self, Self::Count(_) | Self::Number(_) | Self::Share(_))
+        matches!(self, Self::Count(_) | Self::Number(_) | Self::Share(_) | Self::Figure(_))
     }
 
     fn text(&self, page: &Page<'_>) -> Printable {
         match self {
             Self::Words(words) => Printable::mark(words),
             Self::Prose(text) => page.prose(text),
-            Self::Name(name) => page.name(name),
+            Self::Name(name) | Self::Session(name) | Self::Figure(name) => page.name(name),
             Self::NoName => page.optional_name(None),
             Self::Names(names) => {
                 page.prose(&names.iter().map(|name| page.name(name).whole().to_owned()).collect::<Vec<_>>().join(", "))
@@ -106,14 +114,24 @@ impl Cell {
     }
 }
 
-/// Up to four significant digits, without an exponent where it can be read without.
+/// Digits with an optional minus sign, point and exponent: a JSON number.
+fn is_plain_number(text: &str) -> bool {
+    text.len() <= 64 && text.bytes().all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b)) && text.parse::<f64>().is_ok()
+}
+
+/// The exact text of a number.
+pub fn figure(text: Option<&Text>) -> Cell {
+    text.map_or(Cell::Nothing, |text| Cell::Figure(text.clone()))
+}
+
+/// Up to four significant digits, two and an exponent where that is no longer readable.
 pub fn significant(number: f64) -> String {
     if !number.is_finite() {
         return NOTHING.to_owned();
     }
     let size = number.abs();
     if size != 0.0 && !(1e-4..1e9).contains(&size) {
-        return format!("{number:.3e}");
+        return format!("{number:.1e}");
     }
     let decimals = match size {
         s if s >= 1000.0 => 0,
@@ -228,8 +246,8 @@ mod tests {
             (12.5, "12.5"),
             (250.04, "250"),
             (-7.25, "-7.25"),
-            (1e-7, "1.000e-7"),
-            (5e12, "5.000e12"),
+            (1e-7, "1.0e-7"),
+            (5e12, "5.0e12"),
             (f64::NAN, "–"),
         ];
         for (number, text) in pairs {

@@ -1,13 +1,14 @@
 //! Every table of the report with all its rows and columns: what the CSV files hold.
 
-use super::grid::{Cell, Grid, evidence, prompt, rate, share, share_of};
+use super::grid::{Cell, Grid, evidence, figure, prompt, rate, share, share_of};
 use super::model::Report;
 use crate::audit::tables::{Argument, Audit, Elicitation, Field};
 
 /// All tables, in the order of the report.
 pub fn all(report: &Report) -> Vec<Grid> {
     let audit = &report.audit;
-    let mut grids = vec![errors(report), files(audit), methods(audit), calls(audit)];
+    let mut grids = vec![errors(report), files(audit), methods(audit)];
+    grids.extend(call_grids(audit));
     grids.extend(argument_grids(&audit.arguments));
     grids.extend([unknown_keys(audit), missing_required(audit)]);
     grids.extend(elicitation_grids(&audit.elicitations));
@@ -106,7 +107,9 @@ fn methods(audit: &Audit) -> Grid {
     grid
 }
 
-fn calls(audit: &Audit) -> Grid {
+fn call_grids(audit: &Audit) -> Vec<Grid> {
+    let mut codes = Grid::new("error_codes", &["server", "prompt", "code", "calls"]);
+    let mut leaked = Grid::new("leaked", &["server", "prompt", "word", "calls"]);
     let mut grid = Grid::new(
         "calls",
         &[
@@ -123,7 +126,6 @@ fn calls(audit: &Audit) -> Grid {
             "unintended_calls",
             "leaked_calls",
             "guessed_sessions",
-            "error_codes",
             "declaration",
             "in_effect_rules",
         ],
@@ -146,12 +148,18 @@ fn calls(audit: &Audit) -> Grid {
             row.unintended_calls,
             row.leaked_calls,
             row.guessed_sessions,
-            pairs(row.error_codes.iter().map(|(code, count)| (code.as_str(), *count)).collect()),
             pairs(row.declaration.iter().map(|(word, count)| (*word, *count)).collect()),
             pairs(row.in_effect_rules.iter().map(|(word, count)| (*word, *count)).collect()),
         ]);
+        for (code, count) in &row.error_codes {
+            let code = Cell::Figure(code.as_str().into());
+            codes.push(row![&row.server, prompt(&row.prompt), code, *count]);
+        }
+        for (word, count) in &row.leaked {
+            leaked.push(row![&row.server, prompt(&row.prompt), word, *count]);
+        }
     }
-    grid
+    vec![grid, codes, leaked]
 }
 
 fn argument_grids(arguments: &[Argument]) -> Vec<Grid> {
@@ -407,6 +415,9 @@ fn elicitation_grids(elicitations: &[Elicitation]) -> Vec<Grid> {
         ],
     );
     let mut reasons = with("reasons", &["reason", "answers"]);
+    let mut causes = with("causes", &["cause", "answers"]);
+    let mut reprompts = with("reprompts", &["cause", "asked_again", "usable_then"]);
+    let mut origins = with("enum_origins", &["field", "origin", "answers"]);
     let mut handled = with("handled", &["verdict", "outcome", "answers"]);
     let mut chain = with("chain", &["step", "asked", "accepted"]);
     let mut months = with("months", &["month", "accepted", "unusable"]);
@@ -445,6 +456,12 @@ fn elicitation_grids(elicitations: &[Elicitation]) -> Vec<Grid> {
         for (reason, count) in &row.reasons {
             reasons.push([subject(), row![reason.as_str(), *count]].concat());
         }
+        for (cause, count) in &row.causes {
+            causes.push([subject(), row![*cause, *count]].concat());
+        }
+        for (cause, (asked, usable)) in &row.reprompts {
+            reprompts.push([subject(), row![*cause, *asked, *usable]].concat());
+        }
         for (verdict, outcomes) in &row.handled {
             for (outcome, count) in outcomes {
                 handled.push([subject(), row![*verdict, *outcome, *count]].concat());
@@ -464,8 +481,11 @@ fn elicitation_grids(elicitations: &[Elicitation]) -> Vec<Grid> {
                     .push([subject(), row![&field.field, &by.client, version, by.reason.as_str(), by.count]].concat());
             }
             for declared in &field.declared_bounds {
-                let (minimum, maximum) = (declared.minimum.as_ref(), declared.maximum.as_ref());
+                let (minimum, maximum) = (figure(declared.minimum.as_ref()), figure(declared.maximum.as_ref()));
                 bounds.push([subject(), row![&field.field, minimum, maximum, declared.asked]].concat());
+            }
+            for (origin, count) in &field.enum_origins {
+                origins.push([subject(), row![&field.field, *origin, *count]].concat());
             }
             for (value, count) in &field.counts {
                 let value = Cell::Value(value.clone(), crate::schema::ValueType::String);
@@ -473,7 +493,7 @@ fn elicitation_grids(elicitations: &[Elicitation]) -> Vec<Grid> {
             }
         }
     }
-    vec![summary, reasons, handled, chain, months, fields, field_reasons, bounds, counts]
+    vec![summary, reasons, causes, reprompts, handled, chain, months, fields, field_reasons, bounds, counts, origins]
 }
 
 const FIELD_COLUMNS: &[&str] = &[
@@ -534,8 +554,8 @@ fn field_row(field: &Field) -> Vec<Cell> {
         field.measure,
         field.n,
         field.distinct,
-        field.min.as_ref(),
-        field.max.as_ref(),
+        figure(field.min.as_ref()),
+        figure(field.max.as_ref()),
         field.mean,
         field.sd,
         field.p1,
@@ -544,8 +564,8 @@ fn field_row(field: &Field) -> Vec<Cell> {
         field.p95,
         field.p99,
         field.text_numbers.n,
-        field.text_numbers.min.as_ref(),
-        field.text_numbers.max.as_ref(),
+        figure(field.text_numbers.min.as_ref()),
+        figure(field.text_numbers.max.as_ref()),
         field.shows_at_extremes,
         field.cannot_show,
         field.only_extremes,

@@ -11,13 +11,13 @@ use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle
 use std::io::{self, Write};
 use unicode_segmentation::UnicodeSegmentation as _;
 
-/// Graphemes of one cell; the whole text is in the CSV.
-const CELL: usize = 44;
 /// Narrowest page.
 const NARROWEST: usize = 40;
 const INDENT: &str = "  ";
+/// Spaces between columns.
+const GAP: u16 = 2;
 
-const RULED: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
+const RULED: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─'));
 
 /// Writes the first screen, or the sections asked for.
 pub fn render_terminal(report: &Report, options: &RenderOptions, out: &mut dyn Write) -> io::Result<()> {
@@ -123,25 +123,28 @@ impl Terminal<'_> {
     }
 
     fn table(&mut self, table: &Table) -> io::Result<()> {
+        let rows: Vec<Vec<String>> = table
+            .rows
+            .iter()
+            .map(|row| row.iter().map(|cell| cell.for_people(&self.page).terminal(room(cell))).collect())
+            .collect();
+        let numeric: Vec<bool> = (0..table.columns.len())
+            .map(|index| {
+                table.rows.iter().map(|row| &row[index]).all(|cell| cell.is_number() || *cell == Cell::Nothing)
+            })
+            .collect();
+        let widths = widths(&table.columns, &rows, &numeric, self.width.saturating_sub(INDENT.len()));
         let mut grid = comfy_table::Table::new();
-        grid.load_style(RULED)
-            .set_content_arrangement(ContentArrangement::Dynamic)
-            .set_width(u16::try_from(self.width.saturating_sub(INDENT.len())).unwrap_or(u16::MAX))
-            .set_header(table.columns.clone());
-        for row in &table.rows {
-            grid.add_row(row.iter().map(|cell| comfy_table::Cell::new(cell.for_people(&self.page).terminal(CELL))));
+        grid.load_style(RULED).set_content_arrangement(ContentArrangement::Dynamic).set_header(table.columns.clone());
+        for row in rows {
+            grid.add_row(row);
         }
         for (index, column) in grid.column_iter_mut().enumerate() {
-            column.set_padding((0, 2));
-            let numeric =
-                table.rows.iter().map(|row| &row[index]).all(|cell| cell.is_number() || *cell == Cell::Nothing);
-            if numeric {
+            column.set_padding((0, GAP));
+            if numeric[index] {
                 column.set_cell_alignment(CellAlignment::Right);
-                // Digits never wrap.
-                column.set_constraint(ColumnConstraint::ContentWidth);
-            } else {
-                column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(8)));
             }
+            column.set_constraint(ColumnConstraint::Absolute(Width::Fixed(widths[index] + GAP)));
         }
         for line in grid.lines() {
             writeln!(self.out, "{INDENT}{}", line.trim_end())?;
@@ -164,6 +167,48 @@ impl Terminal<'_> {
     fn paint(&self, style: Style, text: &str) -> String {
         if self.colour { format!("{style}{text}{style:#}") } else { text.to_owned() }
     }
+}
+
+/// Graphemes that a cell may have; the whole text is in the CSV.
+fn room(cell: &Cell) -> usize {
+    match cell {
+        Cell::Session(_) => 14,
+        Cell::Prose(_) | Cell::Names(_) => 240,
+        _ => 44,
+    }
+}
+
+/// How wide each column is, in graphemes: as wide as its content if all fit, else the widest columns of text give way
+/// first, down to their longest word, and only then break words.
+fn widths(columns: &[&str], rows: &[Vec<String>], numeric: &[bool], room: usize) -> Vec<u16> {
+    let graphemes = |text: &str| text.graphemes(true).count();
+    let longest_word = |text: &str| text.split(' ').map(graphemes).max().unwrap_or(0);
+    let cells = |index: usize| rows.iter().map(move |row| row[index].as_str());
+    let all: Vec<usize> = (0..columns.len())
+        .map(|index| cells(index).chain([columns[index]]).map(graphemes).max().unwrap_or(1))
+        .collect();
+    let words: Vec<usize> = (0..columns.len())
+        .map(|index| {
+            let least = |text: &str| if numeric[index] { graphemes(text) } else { longest_word(text) };
+            let content = cells(index).map(least).max().unwrap_or(1);
+            content.max(longest_word(columns[index]))
+        })
+        .collect();
+    let broken: Vec<usize> =
+        (0..columns.len()).map(|index| if numeric[index] { words[index] } else { words[index].min(8) }).collect();
+    let gaps = columns.len() * usize::from(GAP);
+    let mut widths = all;
+    for least in [words, broken] {
+        while widths.iter().sum::<usize>() + gaps > room {
+            let widest =
+                (0..widths.len()).filter(|index| widths[*index] > least[*index]).max_by_key(|index| widths[*index]);
+            match widest {
+                Some(index) => widths[index] -= 1,
+                None => break,
+            }
+        }
+    }
+    widths.into_iter().map(|width| u16::try_from(width.max(1)).unwrap_or(u16::MAX)).collect()
 }
 
 /// Breaks text at spaces so that no line is wider than `width` graphemes; a longer word stands on lines of its own.

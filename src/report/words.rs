@@ -13,6 +13,11 @@ pub fn severity(severity: Severity) -> &'static str {
     }
 }
 
+/// A verdict on sessions, in words that stand alone.
+pub fn verdict(verdict: &'static str) -> &'static str {
+    if verdict == "both" { "a per-session cause and per-request ones" } else { verdict }
+}
+
 /// Which mode made the report.
 pub fn privacy(run: &Run) -> &'static str {
     if run.revealed {

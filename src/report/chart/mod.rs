@@ -1,3 +1,9 @@
-//! Pictures of the tables.
+//! Pictures: drawn once as shapes, painted as PNG and SVG.
 
+pub mod argument;
+pub mod canvas;
+pub mod column;
 pub mod font;
+pub mod paint;
+mod scale;
+pub mod sessions;

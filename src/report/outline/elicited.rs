@@ -3,7 +3,7 @@
 use super::{Block, Line, Table, cut, tally};
 use crate::audit::tables::{DeclaredBounds, Elicitation, Field};
 use crate::audit::wording::{count, plural};
-use crate::report::grid::{Cell, rate};
+use crate::report::grid::{Cell, figure, rate};
 use crate::report::model::{RenderOptions, Report};
 use crate::report::words::equation;
 
@@ -163,11 +163,11 @@ fn operation<'r>(row: &'r Elicitation, options: &RenderOptions) -> Vec<Block<'r>
             faulty(field).into(),
             (field.absent_optional + field.no_content + field.unchecked).into(),
             field.n.into(),
-            field.min.as_ref().into(),
+            figure(field.min.as_ref()),
             field.p5.into(),
             field.median.into(),
             field.p95.into(),
-            field.max.as_ref().into(),
+            figure(field.max.as_ref()),
             bounds_text(&field.declared_bounds),
         ]);
     }

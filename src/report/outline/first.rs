@@ -1,7 +1,7 @@
 //! The first screen: what was read and does it add up, what is wrong, and the three lists that send a reader on.
 
 use super::{Block, Line, Table, cut, elicited, findings, ledger, prompts, sessions, tally};
-use crate::report::grid::{Cell, prompt, share};
+use crate::report::grid::{Cell, figure, prompt, share};
 use crate::report::model::{RenderOptions, Report};
 
 pub fn first_screen<'r>(report: &'r Report, options: &RenderOptions) -> Vec<Block<'r>> {
@@ -29,9 +29,8 @@ fn arguments<'r>(report: &'r Report, options: &RenderOptions) -> Vec<Block<'r>> 
         "unintended",
         "share",
         "absent",
-        "no set / body",
+        "not judged",
         "distinct",
-        "classes of unintended calls",
     ]);
     let (shown, left_out) = cut(&rows, options.top, "argument", |row| row.unintended, "unintended call", "arguments");
     for row in shown {
@@ -41,23 +40,28 @@ fn arguments<'r>(report: &'r Report, options: &RenderOptions) -> Vec<Block<'r>> 
             row.calls.into(),
             row.intended.into(),
             row.unintended.into(),
-            share(row.unintended, row.intended + row.unintended),
+            share(row.unintended, row.calls),
             row.absent.into(),
             (row.not_captured + row.not_declared_then + row.not_judged).into(),
             row.unintended_distinct.into(),
-            Cell::Prose(tally(
-                row.classes.iter().filter(|(class, _)| **class != "intended").map(|(class, n)| (*class, n.calls)),
-            )),
         ]);
     }
     table.left_out = left_out;
-    vec![
+    let mut blocks = vec![
         Block::Heading("Arguments with most unintended calls".to_owned()),
         Block::Table(table),
         Block::Line(Line::new(
-            "calls = intended + unintended + absent + those without a set in effect or a captured body",
+            "calls = intended + unintended + absent + not judged (no declaration, set or body to judge by); distinct \
+             counts unintended values",
         )),
-    ]
+    ];
+    for row in shown {
+        let classes = row.classes.iter().filter(|(class, _)| **class != "intended");
+        let line = Line::default().prompt(row.prompt.as_ref()).say(".").name(&row.argument);
+        let classes = tally(classes.map(|(class, n)| (*class, n.calls)));
+        blocks.push(Block::Line(line.say(format!(", unintended calls by class: {classes}"))));
+    }
+    blocks
 }
 
 fn columns<'r>(report: &'r Report, options: &RenderOptions) -> Vec<Block<'r>> {
@@ -77,7 +81,6 @@ fn columns<'r>(report: &'r Report, options: &RenderOptions) -> Vec<Block<'r>> {
         "median",
         "max",
         "declared",
-        "reasons",
     ]);
     let (shown, left_out) =
         cut(&fields, options.top, "column", |(_, field)| elicited::faulty(field), "answer at fault", "fields");
@@ -89,15 +92,26 @@ fn columns<'r>(report: &'r Report, options: &RenderOptions) -> Vec<Block<'r>> {
             field.usable.into(),
             elicited::faulty(field).into(),
             (field.absent_optional + field.no_content + field.unchecked).into(),
-            field.min.as_ref().into(),
+            figure(field.min.as_ref()),
             field.median.into(),
-            field.max.as_ref().into(),
+            figure(field.max.as_ref()),
             elicited::bounds_text(&field.declared_bounds),
-            Cell::Prose(elicited::reasons_of(field)),
         ]);
     }
     table.left_out = left_out;
-    vec![Block::Heading("Elicited columns with unusable answers".to_owned()), Block::Table(table)]
+    let mut blocks = vec![
+        Block::Heading("Elicited columns with unusable answers".to_owned()),
+        Block::Table(table),
+        Block::Line(Line::new(
+            "accepted = usable + at fault (unusable or required and missing) + not there (optional, without content, \
+             unchecked)",
+        )),
+    ];
+    for (row, field) in shown {
+        let line = Line::default().name(&row.operation).say(".").name(&field.field);
+        blocks.push(Block::Line(line.say(format!(": {}", elicited::reasons_of(field)))));
+    }
+    blocks
 }
 
 fn failing<'r>(report: &'r Report, options: &RenderOptions) -> Vec<Block<'r>> {

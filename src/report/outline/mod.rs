@@ -6,8 +6,10 @@ mod ledger;
 mod prompts;
 mod sessions;
 
+pub use elicited::by_unusable;
 pub use first::first_screen;
 use ledger::ledger;
+pub use prompts::by_unintended;
 
 use super::grid::Cell;
 use super::model::{RenderOptions, Report, Section};

@@ -5,7 +5,7 @@ use crate::audit::tables::{SessionUnit, SessionVerdict};
 use crate::audit::wording::{count, percent, plural};
 use crate::report::grid::{Cell, prompt, significant};
 use crate::report::model::{RenderOptions, Report};
-use crate::report::words::equation;
+use crate::report::words::{self, equation};
 
 /// Units with a bad attempt: stale ones first, then by bad attempts.
 pub fn by_bad(units: &[SessionUnit]) -> Vec<&SessionUnit> {
@@ -23,23 +23,13 @@ pub fn persistent(unit: &SessionUnit) -> bool {
 }
 
 pub fn table(units: &[&SessionUnit], top: usize) -> Table {
-    let mut table = Table::new(&[
-        "prompt",
-        "session",
-        "client",
-        "bad",
-        "of",
-        "pattern",
-        "cause",
-        "stale",
-        "told",
-        "keys of earlier versions",
-    ]);
+    let mut table =
+        Table::new(&["prompt", "session", "client", "bad", "of", "pattern", "cause", "stale", "told", "old keys"]);
     let (shown, left_out) = cut(units, top, "session", |unit| unit.attempts, "attempt", "sessions");
     for unit in shown {
         table.push(vec![
             prompt(&unit.prompt),
-            Cell::from(&unit.session),
+            Cell::Session(unit.session.clone()),
             unit.client.as_ref().into(),
             unit.bad.into(),
             unit.attempts.into(),

@@ -41,7 +41,9 @@ pub fn markdown(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             // Intraword underscores are plain text, and names are full of them.
             '_' if before.is_alphanumeric() && after.is_alphanumeric() => out.push('_'),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '#' | '!' | '$' => {
+            // Only at the start of a word could it be a heading or a reference.
+            '#' if before.is_alphanumeric() => out.push('#'),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '#' | '$' => {
                 out.push('\\');
                 out.push(c);
             }

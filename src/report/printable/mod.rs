@@ -23,7 +23,7 @@ pub const SHORT_CHARS: u64 = 80;
 pub const OVERSIZED_CHARS: u64 = 400;
 /// Values over this many words are oversized.
 pub const OVERSIZED_WORDS: usize = 50;
-/// Names over this many characters are treated as hidden text: no declared name is that long.
+/// Names over this many characters, or of several lines, are treated as hidden text: no declared name is like that.
 const NAME_CHARS: usize = 200;
 /// Graphemes of a name or value inside a sentence.
 const IN_SENTENCE: usize = 60;
@@ -102,7 +102,7 @@ impl<'a> Page<'a> {
     }
 
     /// A name: prompt, argument, key, field, server, client, session, tool. Names are contract, not content: they are
-    /// shown, unless they are as long as no name is.
+    /// shown, unless they look like no name: over-long, or of several lines.
     pub fn name(&self, name: &str) -> Printable {
         if name.is_empty() {
             return Printable(ZERO_LENGTH.to_owned());
@@ -162,7 +162,7 @@ impl<'a> Page<'a> {
         Exact { text: Some(text.to_owned()), withheld: None }
     }
 
-    /// A name for a machine: exact, unless it holds a credential or is as long as no name is.
+    /// A name for a machine: exact, unless it holds a credential or looks like no name.
     pub fn exact_name(&self, name: &str) -> String {
         self.withheld_name(name)
             .unwrap_or_else(|| credential::mask(name, credential::Scope::Name, |secret| self.masked(secret)))
@@ -190,7 +190,8 @@ impl<'a> Page<'a> {
 
     fn withheld_name(&self, name: &str) -> Option<String> {
         let chars = name.chars().count();
-        (!self.reveal && chars > NAME_CHARS).then(|| self.hidden(chars as u64, &self.key.digest_text(name)))
+        let unlike_a_name = chars > NAME_CHARS || name.contains(is_line_break);
+        (!self.reveal && unlike_a_name).then(|| self.hidden(chars as u64, &self.key.digest_text(name)))
     }
 
     fn hidden(&self, chars: u64, digest: &str) -> String {
