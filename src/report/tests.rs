@@ -109,7 +109,7 @@ fn hostile_text_is_inert_everywhere() {
         }
         assert!(!markdown.contains("<script") && !json.contains("<script"));
         let unescaped =
-            ["\\`", "\\[", "\\]", "\\*", "\\|"].iter().fold(markdown.clone(), |text, e| text.replace(e, ""));
+            ["\\`", "\\[", "\\]", "\\*", "\\|"].iter().fold(markdown.replace("**", ""), |text, e| text.replace(e, ""));
         assert!(!unescaped.contains(['`', '[', ']', '*']), "{unescaped}");
         for record in ::csv::ReaderBuilder::new().flexible(true).from_reader(csv.as_bytes()).records() {
             for field in record.unwrap().iter().filter(|field| field.parse::<f64>().is_err()) {

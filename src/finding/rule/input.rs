@@ -56,7 +56,8 @@ Meaning: records occurred twice and were counted once.
 Why it matters: overlapping files or a collector that sends twice would double every count.
 Computed: same connection, direction, id, time and bytes. Where a capture has no times nothing is
   dropped, because a client may well send the same message twice.
-What to do: nothing, if the files overlap. If not, look at the collector.
+What to do: nothing, if the files overlap. If not, look at the collector: a record that it sends
+  twice is counted twice by every tool that does not compare times.
 ",
 };
 

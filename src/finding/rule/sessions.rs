@@ -12,8 +12,8 @@ Meaning: a session calls a prompt by a declaration that is no longer in effect, 
 Why it matters: for the person in that session the prompt is broken until it restarts, while the
   overall rate of errors looks like noise.
 Computed: per prompt, session and declaration in effect, calls with keys of an earlier version, or
-  without a newly required one, in a pattern (every time, went bad, or a single call); the cause is an
-  outdated declaration (no new listing since) or a replayed invocation. Told, never told and told
+  without a newly required one, in a pattern (every time, went bad, or a single call); the cause is
+  an outdated declaration (no new listing since) or a replayed invocation. Told, never told and told
   and ignored come from list_changed as sent to that session.
 What to do: send list_changed to every session (behind a balancer too), accept the old name for as
   long as sessions live, and let the error tell the host to list again. In a host: list again.
@@ -30,7 +30,8 @@ Why it matters: a rate of 20 % suggests a flaky server. If it is one session in 
   retrying is useless, and the cause lies in what that session holds.
 Computed: over sessions with two attempts or more: intraclass correlation by one-way ANOVA, and a
   permutation test within strata (version in effect by day), 9,999 permutations (Phipson & Smyth
-  2010), Holm across prompts. Per-session cause: p at most 0.01 and at least 90 % of failures in runs.
+  2010), Holm across prompts. Per-session cause: p at most 0.01 and at least 90 % of failures in
+  runs.
 What to do: compare a failing and a clean session: client, version, last listing, keys sent. The
   sessions table has the cause of each, where the evidence names one.
 ",

@@ -104,4 +104,4 @@ macro_rules! object {
     };
 }
 
-pub(super) use object;
+pub(in crate::report::json) use object;

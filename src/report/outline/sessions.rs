@@ -46,8 +46,12 @@ pub fn table(units: &[&SessionUnit], top: usize) -> Table {
 
 /// One sentence for a verdict, and its equation.
 pub fn verdict<'r>(row: &SessionVerdict) -> Vec<Block<'r>> {
-    let mut text =
-        format!(" on SERVER: {}; {} in {}", row.verdict, plural(row.attempts, "attempt"), plural(row.units, "unit"));
+    let mut text = format!(
+        " on SERVER: {}; {} in {}",
+        words::verdict(row.verdict),
+        plural(row.attempts, "attempt"),
+        plural(row.units, "unit")
+    );
     if let Some(rate) = row.pooled_rate {
         text.push_str(&format!(", {} % bad", percent(rate)));
     }
