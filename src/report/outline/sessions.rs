@@ -5,7 +5,7 @@ use crate::audit::tables::{SessionUnit, SessionVerdict};
 use crate::audit::wording::{count, percent, plural};
 use crate::report::grid::{Cell, prompt, significant};
 use crate::report::model::{RenderOptions, Report};
-use crate::report::words::equation;
+use crate::report::words::{self, equation};
 
 /// Units with a bad attempt: stale ones first, then by bad attempts.
 pub fn by_bad(units: &[SessionUnit]) -> Vec<&SessionUnit> {
