@@ -51,6 +51,7 @@ pub struct Blocks {
     input: Input,
     format: &'static dyn Format,
     size: usize,
+    longest: usize,
     buffers: Arc<Buffers>,
     /// The beginning of the next block.
     carry: Vec<u8>,
@@ -62,7 +63,8 @@ pub struct Blocks {
 
 impl Blocks {
     pub fn new(input: Input, format: &'static dyn Format, size: usize, buffers: Arc<Buffers>) -> Self {
-        Self { input, format, size, buffers, carry: Vec::new(), first: true, ended: false, error: None }
+        let longest = LONGEST_LINE;
+        Self { input, format, size, longest, buffers, carry: Vec::new(), first: true, ended: false, error: None }
     }
 
     /// Bytes read from the disk.
@@ -112,10 +114,10 @@ impl Blocks {
             if let Some(end) = self.end(filled) {
                 return Some(self.cut(buffer, used, end, false));
             }
-            if used >= LONGEST_LINE {
+            if used >= self.longest {
                 return Some(self.too_long(buffer, used));
             }
-            let larger = (buffer.len() * 2).min(LONGEST_LINE + LOOK);
+            let larger = (buffer.len() * 2).min(self.longest + LOOK);
             buffer.resize(larger, 0);
         }
     }
@@ -176,5 +178,43 @@ impl Blocks {
             }
         }
         Cut::TooLong { bytes, begins }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+
+    /// Text that is not in memory: lines around one that is longer than allowed.
+    fn cuts(longest: usize, long: u64) -> Vec<(u64, bool)> {
+        let text = b"{}\n{}\n".chain(std::io::repeat(b'x').take(long)).chain(b"\n{}\n{}".as_slice());
+        let input = Input::new(text, "x", &Arc::default()).unwrap();
+        let format = super::super::formats::by_name("jsonrpc").unwrap();
+        let mut blocks = Blocks::new(input, format, 1 << 12, Arc::default());
+        blocks.longest = longest;
+        let mut cuts = Vec::new();
+        while let Some(cut) = blocks.next() {
+            cuts.push(match cut {
+                Cut::Block(block) => (block.used as u64, false),
+                Cut::TooLong { bytes, begins } => {
+                    assert!(begins.len() <= 1024 && begins.iter().all(|byte| *byte == b'x'));
+                    (bytes, true)
+                }
+            });
+        }
+        assert!(blocks.take_error().is_none());
+        assert_eq!(cuts.iter().map(|(bytes, _)| bytes).sum::<u64>(), 6 + long + 6);
+        cuts
+    }
+
+    #[test]
+    fn a_line_longer_than_allowed_is_skipped_and_its_neighbours_are_not() {
+        assert_eq!(cuts(1 << 16, 1 << 24), [(6, false), ((1 << 24) + 1, true), (5, false)]);
+    }
+
+    #[test]
+    fn a_line_longer_than_a_block_is_kept_whole() {
+        assert_eq!(cuts(1 << 16, 1 << 15), [(6, false), ((1 << 15) + 6, false)]);
     }
 }

@@ -35,6 +35,7 @@ pub struct Consumed {
     pub line: u64,
     /// Whether the offset is one on disk, so that reading can go on there.
     pub resumable: bool,
+    /// [`super::fingerprint`] of what was read; 0 for pipes.
     pub fingerprint: u64,
 }
 
@@ -295,7 +296,7 @@ impl Reader<'_> {
             offset,
             line,
             resumable: source.resumable,
-            fingerprint: info.fingerprint,
+            fingerprint: if info.disk_bytes == 0 { 0 } else { super::fingerprint(&source.path, offset).unwrap_or(0) },
         };
         if let Some(slot) = self.outcome.get_mut(index) {
             *slot = Some((row, consumed));

@@ -26,12 +26,12 @@ use sink::FileFacts;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 /// Bytes at the beginning of a file whose hash tells whether it is still the same file.
-pub const FINGERPRINT_BYTES: usize = 4096;
+const FINGERPRINT_BYTES: usize = 4096;
 
 /// How captures are to be read.
 #[derive(Debug, Clone, Default)]
@@ -40,7 +40,8 @@ pub struct ReadOptions {
     pub format: Option<String>,
     /// A member of the envelope, or of `_meta`, that names the session.
     pub session_key: Option<String>,
-    /// Where to go on in files that were read before: byte offset, and lines before it. Plain files only.
+    /// Where to go on in files that were read before, by path (as given or canonical): byte offset, and lines before it.
+    /// Plain files only.
     pub resume: HashMap<PathBuf, (u64, u64)>,
 }
 
@@ -61,8 +62,6 @@ pub struct FileInfo {
     pub disk_bytes: u64,
     /// `plain`, `gzip` or `zstd`.
     pub packing: &'static str,
-    /// blake3 of the first 4 KiB on disk, its first 64 bits; 0 for pipes.
-    pub fingerprint: u64,
 }
 
 /// A file that was opened and recognised, closed again (pipes stay open).
@@ -182,7 +181,8 @@ fn recognise(
     let shown = found.shown.as_str();
     let progress = Arc::new(AtomicU64::new(0));
     let pipe = shown == STDIN || !found.path.is_file();
-    let (fingerprint, disk_bytes) = if pipe { (0, 0) } else { fingerprint(found)? };
+    let unreadable = |source| CaptureError::Unreadable { path: found.shown.clone(), source };
+    let disk_bytes = if pipe { 0 } else { std::fs::metadata(&found.path).map_err(unreadable)?.len() };
     let mut input = if shown == STDIN {
         Input::new(std::io::stdin(), shown, &progress)?
     } else {
@@ -204,7 +204,8 @@ fn recognise(
         Err(error) => return Err(error),
     };
     let plain = input.packing == Packing::Plain && input.encoding != Encoding::Utf16;
-    let resume = options.resume.get(&found.path).copied().filter(|(offset, _)| plain && !pipe && *offset <= disk_bytes);
+    let known = options.resume.get(&found.path).or_else(|| options.resume.get(&found.path.canonicalize().ok()?));
+    let resume = known.copied().filter(|(offset, _)| plain && !pipe && *offset <= disk_bytes);
     let notes = notes(&input, detection.as_ref());
     let packing = input.packing.name();
     facts.sides = detection.as_ref().map(|detection| detection.sides).unwrap_or_default();
@@ -217,7 +218,6 @@ fn recognise(
         first_ts: detection.as_ref().and_then(|detection| detection.first_ts),
         disk_bytes,
         packing,
-        fingerprint,
     };
     let source = Source {
         info,
@@ -232,14 +232,12 @@ fn recognise(
     Ok((source, warning))
 }
 
-/// The hash of a file's first bytes, and its size.
-fn fingerprint(found: &Found) -> Result<(u64, u64), CaptureError> {
-    let unreadable = |source| CaptureError::Unreadable { path: found.shown.clone(), source };
-    let file = File::open(&found.path).map_err(unreadable)?;
-    let size = file.metadata().map_err(unreadable)?.len();
+/// Hash of the beginning of a file on disk, at most 4 KiB and at most `up_to` bytes: a file that has grown since `up_to`
+/// bytes of it were read still has it, one that was replaced does not.
+pub fn fingerprint(path: &Path, up_to: u64) -> std::io::Result<u64> {
     let mut head = Vec::with_capacity(FINGERPRINT_BYTES);
-    file.take(FINGERPRINT_BYTES as u64).read_to_end(&mut head).map_err(unreadable)?;
-    Ok((crate::protocol::json::digest(&head), size))
+    File::open(path)?.take(up_to.min(FINGERPRINT_BYTES as u64)).read_to_end(&mut head)?;
+    Ok(crate::protocol::json::digest(&head))
 }
 
 fn notes(input: &Input, detection: Option<&Detection>) -> Vec<Text> {

@@ -266,6 +266,8 @@ fn a_grown_file_is_read_from_where_reading_ended() {
         let consumed = &first.outcome.consumed[0];
         assert!(consumed.resumable);
         file(folder.path(), "cap.ndjson", start + &rest);
+        assert_eq!(fingerprint(&path, consumed.offset).unwrap(), consumed.fingerprint);
+        assert_ne!(fingerprint(&path, consumed.offset - 1).unwrap(), consumed.fingerprint);
         let resume = HashMap::from([(path.clone(), (consumed.offset, consumed.line))]);
         let more = read(&[&path], &ReadOptions { resume, ..ReadOptions::default() });
         let found = more.messages.iter().map(|message| message.place.position).collect::<Vec<_>>();

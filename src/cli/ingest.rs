@@ -204,7 +204,8 @@ impl Known {
         let (mut repeated, mut changed) = (Vec::new(), Vec::new());
         for info in infos {
             let Some(source) = self.sources.get(&absolute(&info.path)) else { continue };
-            if source.head != format!("{:016x}", info.fingerprint) {
+            let head = capture::fingerprint(&absolute(&info.path), source.consumed).unwrap_or_default();
+            if source.head != format!("{head:016x}") {
                 changed.push(info.path.to_string());
             } else if !source.resumable || source.consumed >= info.disk_bytes {
                 repeated.push(info.path.to_string());
