@@ -175,7 +175,12 @@ impl<'a> Scan<'a> {
             end += 2;
         }
         self.at = end + 1;
-        string(self.text.get(start..self.at)?, &mut self.found)
+        let text = self.text.get(start..self.at)?;
+        // Decoding is lenient about escapes and control characters that JSON does not know; this scanner is not.
+        if text.bytes().any(|byte| byte == b'\\' || byte < 0x20) {
+            serde_json::from_str::<&RawValue>(text).ok()?;
+        }
+        string(text, &mut self.found)
     }
 
     fn scalar(&mut self) -> Option<()> {

@@ -171,6 +171,13 @@ fn rewritten(value: &serde_json::Value) -> String {
     }
 }
 
+#[test]
+fn an_escape_that_json_does_not_know_makes_the_text_no_json() {
+    for text in [r#""\+""#, r#"{"a":"\x"}"#, "\"a\nb\"", r#"["\u00g0"]"#] {
+        assert_eq!(canonical(text, &mut Oddities::default()), text);
+    }
+}
+
 proptest! {
     #[test]
     fn canonical_json_keeps_the_value(json in any_json()) {
