@@ -4,8 +4,12 @@
 mod bad_input;
 #[path = "suite/captures.rs"]
 mod captures;
+#[path = "suite/commands.rs"]
+mod commands;
 #[path = "suite/direction.rs"]
 mod direction;
+#[path = "suite/golden.rs"]
+mod golden;
 #[path = "suite/properties.rs"]
 mod properties;
 #[path = "suite/samples.rs"]
