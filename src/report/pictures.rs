@@ -181,10 +181,10 @@ impl Artist<'_> {
         let text = |text: Option<&Text>| text.map_or_else(|| "?".to_owned(), |text| self.page.name(text).chart(SHORT));
         let (smallest, largest) = (text(field.min.as_ref()), text(field.max.as_ref()));
         let median = field.median.map(significant).unwrap_or_default();
-        let what = match field.measure {
-            "length" => "length in characters",
-            "items" => "number of items",
-            _ => "value",
+        let (what, unit) = match field.measure {
+            "length" => ("length in characters", " characters"),
+            "items" => ("number of items", " items"),
+            _ => ("value", ""),
         };
         let has_bounds = !minimum.is_empty() || !maximum.is_empty();
         let picture = Column {
@@ -199,7 +199,7 @@ impl Artist<'_> {
                 )
             } else {
                 format!(
-                    "{} of {}: {} between {smallest} and {largest}, median {median}{}",
+                    "{} of {}: {} between {smallest} and {largest}{unit}, median {median}{}",
                     self.name(&field.field),
                     self.name(&row.operation),
                     plural(field.n, "answer"),
@@ -213,7 +213,7 @@ impl Artist<'_> {
                 } else {
                     String::new()
                 },
-                if has_bounds { "; triangles lie outside the bounds" } else { "" }
+                if outside > 0 { "; triangles lie outside the bounds" } else { "" }
             ),
             axis: format!("{what} of {}", self.name(&field.field)),
             points: field.points.clone(),
@@ -249,10 +249,11 @@ impl Artist<'_> {
         }
         let picture = Sessions {
             title: format!(
-                "{}: {} of {} fail throughout, {} of them for a stale declaration",
+                "{}: {} of {} {} throughout, {} of them for a stale declaration",
                 self.prompt(row.prompt.as_ref()),
                 count(throughout as u64),
                 plural(units.len() as u64, "session"),
+                if throughout == 1 { "fails" } else { "fail" },
                 count(units.iter().filter(|unit| unit.stale && unit.bad == unit.attempts).count() as u64)
             ),
             subtitle: format!(

@@ -283,16 +283,18 @@ fn pictures_stay_inside_their_frame_and_labels_do_not_touch() {
     assert_eq!(left_out, None);
     assert!(drawn.len() >= 4);
     for (name, canvas) in &drawn {
-        let boxes = canvas.text_boxes();
-        for (text, [left, top, right, bottom]) in &boxes {
-            let inside = *left >= 0 && *top >= 0 && *right <= chart::canvas::WIDTH && *bottom <= canvas.height;
-            assert!(inside, "{name}: {text} runs out of the picture");
-        }
-        for (index, (one, a)) in boxes.iter().enumerate() {
-            for (other, b) in &boxes[index + 1..] {
-                let apart = a[2] <= b[0] || b[2] <= a[0] || a[3] <= b[1] || b[3] <= a[1];
-                assert!(apart, "{name}: {one} touches {other}");
-            }
-        }
+        canvas.assert_legible(name);
     }
+}
+
+#[test]
+fn svg_text_is_no_markup_and_png_is_a_picture() {
+    let scratch = tempfile::tempdir().unwrap();
+    let (canvas, _) = chart::canvas::Canvas::titled(120, SCRIPT, "<a href=\"x\">&amp;");
+    let (svg, png) = (scratch.path().join("a.svg"), scratch.path().join("a.png"));
+    chart::paint::svg(&canvas, &svg).unwrap();
+    chart::paint::png(&canvas, &png).unwrap();
+    let text = std::fs::read_to_string(svg).unwrap();
+    assert!(!text.contains("<script") && !text.contains("<a ") && text.contains("&lt;script&gt;"));
+    assert!(std::fs::read(png).unwrap().starts_with(b"\x89PNG\r\n\x1a\n"));
 }

@@ -157,8 +157,21 @@ pub fn wrap(text: &str, size: i32, room: i32) -> Vec<String> {
 
 #[cfg(test)]
 impl Canvas {
+    /// Texts stay inside the picture and do not touch each other.
+    pub fn assert_legible(&self, name: &str) {
+        let boxes = self.text_boxes();
+        for (index, (text, [left, top, right, bottom])) in boxes.iter().enumerate() {
+            let inside = *left >= 0 && *top >= 0 && *right <= WIDTH && *bottom <= self.height;
+            assert!(inside, "{name}: {text} runs out of the picture");
+            for (other, b) in &boxes[index + 1..] {
+                let apart = *right <= b[0] || b[2] <= *left || *bottom <= b[1] || b[3] <= *top;
+                assert!(apart, "{name}: {text} touches {other}");
+            }
+        }
+    }
+
     /// Every text with the pixels it covers: left, top, right, bottom.
-    pub fn text_boxes(&self) -> Vec<(String, [i32; 4])> {
+    fn text_boxes(&self) -> Vec<(String, [i32; 4])> {
         self.shapes
             .iter()
             .filter_map(|shape| match shape {

@@ -65,10 +65,11 @@ pub fn column(picture: &Column) -> Canvas {
         }
     }
     quartiles(&mut canvas, &sorted, &x, strip_bottom + 30);
-    for (value, text, anchor) in [
-        (first, format!("smallest {}", picture.smallest), Anchor::Start),
-        (last, format!("largest {}", picture.largest), Anchor::End),
-    ] {
+    let extremes = [
+        (first, format!("smallest {}", picture.smallest), Anchor::Start, 58),
+        (last, format!("largest {}", picture.largest), Anchor::End, 76),
+    ];
+    for (value, text, anchor, row) in extremes {
         let ink = if inside(value) { Ink::Black } else { Ink::Vermilion };
         let at = x.at(value);
         canvas.ring(at, strip_bottom + 30, 7, ink);
@@ -78,7 +79,6 @@ pub fn column(picture: &Column) -> Canvas {
             Anchor::End if at < left + 200 => Anchor::Start,
             other => other,
         };
-        let row = if anchor == Anchor::Start { 58 } else { 76 };
         canvas.label(at, strip_bottom + row, anchor, text);
     }
     canvas
@@ -130,4 +130,27 @@ fn quartiles(canvas: &mut Canvas, sorted: &[f64], x: &Scale, y: i32) {
     canvas.bar(p25, y - 11, (p75 - p25).max(2), 22, Ink::Pale);
     canvas.frame(p25, y - 11, (p75 - p25).max(2), 22, Ink::Black);
     canvas.line(vec![(p50, y - 11), (p50, y + 11)], Ink::Black, 3);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_of_close_extremes_and_bounds_do_not_touch() {
+        let spreads: [&[f64]; 4] = [&[12.0, 12.0, 20.0], &[199.0, 200.0], &[5.0, 5.0], &[0.0, 1e6, 3.0, 4.0]];
+        for points in spreads {
+            let picture = Column {
+                title: "a".into(),
+                subtitle: "b".into(),
+                axis: "length".into(),
+                points: points.to_vec(),
+                minimum: vec![(199.0, "199".into())],
+                maximum: vec![(200.0, "200".into()), (100.0, "100".into())],
+                smallest: "12".into(),
+                largest: "20".into(),
+            };
+            column(&picture).assert_legible("column");
+        }
+    }
 }

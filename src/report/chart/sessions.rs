@@ -41,7 +41,7 @@ pub fn sessions(picture: &Sessions) -> Canvas {
     canvas.label(30, top + 12, Anchor::Start, "share of attempts that are bad");
     canvas.triangle(right - 262, top + 11, 6, Ink::Vermilion);
     canvas.label(right - 250, top + 12, Anchor::Start, "stale session");
-    canvas.dot(right - 112, top + 12, 5, Ink::Blue);
+    canvas.ring(right - 112, top + 12, 5, Ink::Blue);
     canvas.label(right - 100, top + 12, Anchor::Start, "other session");
     for (index, dot) in picture.dots.iter().enumerate().filter(|(_, dot)| dot.attempts > 0) {
         let share = dot.bad as f64 * 100.0 / dot.attempts as f64;
