@@ -81,8 +81,9 @@ pub fn keys(context: &Context) -> (Vec<UnknownKey>, Vec<MissingRequired>) {
             }
         }
         let server = &context.servers[group.server];
+        let tallies = if unknown.is_empty() { Vec::new() } else { tallies(context, group) };
         for (key, entry) in unknown {
-            let hint = rename_hint(context, group, key);
+            let hint = rename_hint(&tallies, key);
             unknown_keys.push(UnknownKey {
                 server: server.clone(),
                 prompt: group.prompt.clone(),
@@ -144,57 +145,106 @@ impl Square {
     }
 }
 
+/// The calls of one prompt under one version, counted so that each unknown key costs only the calls that carry it.
+struct Tally<'a> {
+    names: Vec<Name<'a>>,
+    calls: u64,
+    /// By unknown key: the calls that carry it, as indices into `sent`.
+    carriers: AHashMap<&'a str, Vec<usize>>,
+    /// By call with an unknown key: which of `names` it carries.
+    sent: Vec<Vec<usize>>,
+}
+
+/// A declared argument, with what its comparisons need.
+struct Name<'a> {
+    text: &'a Text,
+    spelling: Spelling,
+    /// Calls that carry it.
+    calls: u64,
+}
+
+fn tallies<'a>(context: &'a Context<'_>, group: &Group) -> Vec<Tally<'a>> {
+    let mut tallies: BTreeMap<usize, (Tally, AHashMap<&str, usize>)> = BTreeMap::new();
+    for &at in &group.calls {
+        let State::Declared(version) = context.effects[at].state else { continue };
+        if !context.arguments_captured(at) {
+            continue;
+        }
+        let (tally, places) = tallies.entry(version).or_insert_with(|| {
+            let (mut names, mut places) = (Vec::new(), AHashMap::new());
+            for known in &context.contract.versions[version].arguments {
+                places.entry(&*known.name).or_insert_with(|| {
+                    names.push(Name { text: &known.name, spelling: Spelling::of(&known.name), calls: 0 });
+                    names.len() - 1
+                });
+            }
+            (Tally { names, calls: 0, carriers: AHashMap::new(), sent: Vec::new() }, places)
+        });
+        tally.calls += 1;
+        let (mut declared, mut unknown) = (BTreeSet::new(), BTreeSet::new());
+        for arg in context.args(at) {
+            match places.get(&*arg.key) {
+                Some(&place) => _ = declared.insert(place),
+                None => _ = unknown.insert(&*arg.key),
+            }
+        }
+        for &place in &declared {
+            tally.names[place].calls += 1;
+        }
+        if !unknown.is_empty() {
+            for key in unknown {
+                tally.carriers.entry(key).or_default().push(tally.sent.len());
+            }
+            tally.sent.push(declared.into_iter().collect());
+        }
+    }
+    tallies.into_values().map(|(tally, _)| tally).collect()
+}
+
 /// The declared argument that an unknown key probably stands for, and why.
 ///
 /// Equal letters come first, then a token subset, then complementarity; each only where exactly one argument fits, and
 /// the weaker two never where a call carries both names.
-fn rename_hint(context: &Context, group: &Group, key: &str) -> Option<(Text, String)> {
-    let mut squares: BTreeMap<Text, Square> = BTreeMap::new();
-    // Which of one version's arguments stand beside the key does not change between calls: look names up once.
-    let mut candidates: AHashMap<usize, Vec<Text>> = AHashMap::new();
-    for &at in &group.calls {
-        let State::Declared(version) = context.effects[at].state else { continue };
-        let declared = &context.contract.versions[version];
-        if declared.has(key) || !context.arguments_captured(at) {
-            continue;
+fn rename_hint(tallies: &[Tally], key: &str) -> Option<(Text, String)> {
+    let mut squares: BTreeMap<&Text, (Square, &Spelling)> = BTreeMap::new();
+    for tally in tallies.iter().filter(|tally| tally.names.iter().all(|name| &**name.text != key)) {
+        let carriers = tally.carriers.get(key).map_or(&[][..], Vec::as_slice);
+        let mut both = vec![0; tally.names.len()];
+        for &place in carriers.iter().flat_map(|&call| &tally.sent[call]) {
+            both[place] += 1;
         }
-        let names = candidates
-            .entry(version)
-            .or_insert_with(|| declared.arguments.iter().map(|known| known.name.clone()).collect());
-        let sent = context.args(at);
-        let has_key = sent.iter().any(|arg| &*arg.key == key);
-        for name in names.iter() {
-            let has_declared = sent.iter().any(|arg| arg.key == *name);
-            let square = squares.entry(name.clone()).or_default();
-            match (has_key, has_declared) {
-                (true, true) => square.both += 1,
-                (true, false) => square.key_only += 1,
-                (false, true) => square.declared_only += 1,
-                (false, false) => square.neither += 1,
-            }
+        let with_key = carriers.len() as u64;
+        for (name, both) in tally.names.iter().zip(both) {
+            let (square, _) = squares.entry(name.text).or_insert((Square::default(), &name.spelling));
+            square.both += both;
+            square.key_only += with_key - both;
+            square.declared_only += name.calls - both;
+            square.neither += tally.calls + both - with_key - name.calls;
         }
     }
-    let spelling: [(&str, Fits); 2] = [("same letters", same_letters), ("token subset", token_subset)];
+    let own = Spelling::of(key);
+    let spelling: [(&str, Fits); 2] = [("same letters", Spelling::same_letters), ("token subset", Spelling::subset)];
     for (why, fits) in spelling {
-        let mut fitting =
-            squares.iter().filter(|(name, square)| fits(key, name) && (why == "same letters" || square.both == 0));
-        if let (Some((name, square)), None) = (fitting.next(), fitting.next()) {
+        let mut fitting = squares
+            .iter()
+            .filter(|(_, (square, name))| (why == "same letters" || square.both == 0) && fits(&own, name));
+        if let (Some((name, (square, _))), None) = (fitting.next(), fitting.next()) {
             let evidence = match square.complementary() {
                 true => format!("{why}; complementarity: {}", table(*square)),
                 false => format!("{why}: {}", table(*square)),
             };
-            return Some((name.clone(), evidence));
+            return Some(((*name).clone(), evidence));
         }
     }
-    let mut fitting = squares.iter().filter(|(_, square)| square.complementary());
+    let mut fitting = squares.iter().filter(|(_, (square, _))| square.complementary());
     match (fitting.next(), fitting.next()) {
-        (Some((name, square)), None) => Some((name.clone(), format!("complementarity: {}", table(*square)))),
+        (Some((name, (square, _))), None) => Some(((*name).clone(), format!("complementarity: {}", table(*square)))),
         _ => None,
     }
 }
 
 /// Whether two names are spelt alike.
-type Fits = fn(&str, &str) -> bool;
+type Fits = fn(&Spelling, &Spelling) -> bool;
 
 fn table(square: Square) -> String {
     format!(
@@ -203,21 +253,39 @@ fn table(square: Square) -> String {
     )
 }
 
+/// What the comparisons of a name look at, worked out once.
+struct Spelling {
+    name: String,
+    letters: String,
+    tokens: BTreeSet<String>,
+}
+
+impl Spelling {
+    fn of(name: &str) -> Self {
+        let letters = name.chars().filter(|c| !matches!(c, '-' | '_' | '.')).flat_map(char::to_lowercase).collect();
+        Self { name: name.to_owned(), letters, tokens: tokens(name) }
+    }
+
+    fn same_letters(&self, other: &Self) -> bool {
+        self.name != other.name && self.letters == other.letters
+    }
+
+    fn subset(&self, other: &Self) -> bool {
+        let proper = |part: &BTreeSet<String>, whole: &BTreeSet<String>| {
+            !part.is_empty() && part.len() < whole.len() && part.is_subset(whole)
+        };
+        proper(&self.tokens, &other.tokens) || proper(&other.tokens, &self.tokens)
+    }
+}
+
 /// Equal after dropping `-`, `_`, `.` and case.
 pub fn same_letters(a: &str, b: &str) -> bool {
-    let letters = |text: &str| -> String {
-        text.chars().filter(|c| !matches!(c, '-' | '_' | '.')).flat_map(char::to_lowercase).collect()
-    };
-    a != b && letters(a) == letters(b)
+    Spelling::of(a).same_letters(&Spelling::of(b))
 }
 
 /// The words of one name are a proper part of the other's: `area`, `product-area`.
 pub fn token_subset(a: &str, b: &str) -> bool {
-    let (a, b) = (tokens(a), tokens(b));
-    let proper = |part: &BTreeSet<String>, whole: &BTreeSet<String>| {
-        !part.is_empty() && part.len() < whole.len() && part.is_subset(whole)
-    };
-    proper(&a, &b) || proper(&b, &a)
+    Spelling::of(a).subset(&Spelling::of(b))
 }
 
 /// Words of a name, lower-cased: cut at `-`, `_`, `.`, white space and where camelCase starts a new word.

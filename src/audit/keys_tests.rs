@@ -113,3 +113,23 @@ fn names_are_cut_into_words() {
     assert!(!token_subset("", "area"));
     assert!(!token_subset("a-b", "b-a"));
 }
+
+/// Every call sends names of its own, none of them declared: the work must follow what was sent, not its square.
+#[test]
+fn thousands_of_unknown_keys_are_compared_in_one_pass() {
+    let names: Vec<String> = (0..1_000).map(|n| format!("declared{n}")).collect();
+    let keys: Vec<String> = (0..1_000).map(|n| format!("sent{n}")).collect();
+    let mut fixture = Fixture::new();
+    let declared: Vec<(&str, bool, &str)> = names.iter().map(|name| (&**name, false, "")).collect();
+    let sent: Vec<(&str, &str)> = keys.iter().map(|key| (&**key, "x")).collect();
+    fixture.session("a", "desk", "ide").listing("a", &[("triage", &declared)]);
+    for _ in 0..3 {
+        fixture.call("a", "triage", &sent);
+    }
+    fixture.call("a", "triage", &[("declared7", "x"), ("sent-7", "x")]);
+    let (unknown, _) = tables(&fixture);
+    assert_eq!(unknown.len(), 1_001);
+    let row = |key: &str| unknown.iter().find(|row| &*row.key == key).expect("the key is unknown");
+    assert_eq!((row("sent7").calls, row("sent7").rename_of.as_deref()), (3, Some("declared7")));
+    assert_eq!((row("sent-7").calls, row("sent-7").rename_of.as_deref()), (1, None));
+}

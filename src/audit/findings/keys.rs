@@ -39,10 +39,11 @@ fn outcomes(rendered: u64, error: u64) -> String {
 fn unknown_key(context: &Context, row: &UnknownKey) -> Finding {
     let prompt = row.prompt.as_ref();
     let affected = Affected::new(context, &row.server, prompt, |call| {
-        context.args(call).iter().any(|arg| arg.key == row.key)
-            && context
-                .mismatch(call)
-                .is_some_and(|found| found.unknown.iter().any(|&at| context.frames.args[at].key == row.key))
+        // Only this key is looked up: comparing all keys of the call once for each unknown one would be cubic.
+        let State::Declared(version) = context.effects[call].state else { return false };
+        context.arguments_captured(call)
+            && !context.contract.versions[version].has(&row.key)
+            && context.args(call).iter().any(|arg| arg.key == row.key)
     });
     let mut sentence = Sentence::new()
         .name(&row.key)
@@ -96,7 +97,11 @@ fn unknown_key(context: &Context, row: &UnknownKey) -> Finding {
 fn missing(context: &Context, row: &MissingRequired) -> Finding {
     let prompt = row.prompt.as_ref();
     let affected = Affected::new(context, &row.server, prompt, |call| {
-        context.mismatch(call).is_some_and(|found| found.missing.contains(&row.argument))
+        let State::Declared(version) = context.effects[call].state else { return false };
+        let declared = &context.contract.versions[version].arguments;
+        context.arguments_captured(call)
+            && declared.iter().any(|known| known.required && known.name == row.argument)
+            && !context.args(call).iter().any(|arg| arg.key == row.argument)
     });
     let sentence = Sentence::new()
         .name(&row.argument)
