@@ -16,9 +16,26 @@ pub struct Found {
 /// How standard input is written.
 pub const STDIN: &str = "-";
 
-/// Stars match no hidden names and no separators.
+/// Stars match no separators. Hidden names are left out by [`names_hidden`]: the option for that panics on a name that
+/// is not UTF-8.
 const AS_SHELLS_DO: glob::MatchOptions =
-    glob::MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
+    glob::MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: false };
+
+/// Whether a part of the path is hidden and the pattern has no part with a dot in front that asks for it.
+fn names_hidden(pattern: &str, path: &Path) -> bool {
+    let asked: Vec<glob::Pattern> = pattern
+        .split(std::path::is_separator)
+        .filter(|part| part.starts_with('.'))
+        .filter_map(|part| glob::Pattern::new(part).ok())
+        .collect();
+    path.components().any(|part| match part {
+        std::path::Component::Normal(name) => {
+            let name = name.to_string_lossy();
+            name.starts_with('.') && !asked.iter().any(|part| part.matches(&name))
+        }
+        _ => false,
+    })
+}
 
 /// What the arguments name, in no particular order.
 #[derive(Debug, Default)]
@@ -98,6 +115,7 @@ impl Listing {
         let mut any = false;
         for path in paths {
             match path {
+                Ok(path) if names_hidden(pattern, &path) => {}
                 Ok(path) if path.is_dir() => {
                     any = true;
                     let shown = path.display().to_string();

@@ -56,8 +56,13 @@ pub fn run(cli: Cli) -> Exit {
     match outcome {
         Ok(exit) => exit,
         Err(error) if error.is_broken_pipe() => Exit::Done,
+        // Its marks are for the terminal, its text is the user's own file.
+        Err(error::CliError::Report(report)) => {
+            let _ = writeln!(anstream::stderr(), "mcptally: {report:?}");
+            Exit::Incomplete
+        }
         Err(error) => {
-            let _ = writeln!(anstream::stderr(), "mcptally: {error}");
+            let _ = writeln!(anstream::stderr(), "mcptally: {}", progress::visible(&error.to_string()));
             Exit::Incomplete
         }
     }

@@ -1,11 +1,17 @@
 //! What is said on standard error while the work goes on.
 
+use crate::report::printable::reveal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
+
+/// A message with nothing invisible in it: file names and key names come from outside. Lines stay lines.
+pub fn visible(message: &str) -> String {
+    message.split('\n').map(reveal).collect::<Vec<_>>().join("\n")
+}
 
 /// How much is said.
 #[derive(Debug, Clone, Copy)]
@@ -17,18 +23,18 @@ pub struct Voice {
 impl Voice {
     /// A problem the user must know of, whatever `--quiet` says.
     pub fn problem(self, message: impl std::fmt::Display) {
-        let _ = writeln!(anstream::stderr(), "mcptally: {message}");
+        let _ = writeln!(anstream::stderr(), "mcptally: {}", visible(&message.to_string()));
     }
 
     pub fn remark(self, message: impl std::fmt::Display) {
         if !self.quiet {
-            let _ = writeln!(anstream::stderr(), "mcptally: {message}");
+            let _ = writeln!(anstream::stderr(), "mcptally: {}", visible(&message.to_string()));
         }
     }
 
     pub fn detail(self, message: impl std::fmt::Display) {
         if self.verbose {
-            let _ = writeln!(anstream::stderr(), "mcptally: {message}");
+            let _ = writeln!(anstream::stderr(), "mcptally: {}", visible(&message.to_string()));
         }
     }
 

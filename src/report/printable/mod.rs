@@ -10,7 +10,7 @@ mod invisible;
 #[cfg(test)]
 mod tests;
 
-pub use invisible::is_invisible;
+pub use invisible::{is_invisible, reveal};
 
 use super::model::{HashKey, RenderOptions, Report};
 use crate::finding::Part;
