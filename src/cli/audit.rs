@@ -27,6 +27,7 @@ pub fn run(args: &AuditArgs, voice: Voice) -> Result<Exit, CliError> {
     let sections = sections(&args.only)?;
     let expectations = expectations(args)?;
     let key = args.hash_key_file.as_deref().map(plan::hash_key).transpose()?;
+    plan::outputs(args)?;
     let out = match &args.out {
         Some(dir) => Some(OutDir::create(dir).map_err(CliError::io(dir, "create the output folder"))?),
         None => None,

@@ -81,6 +81,28 @@ pub fn moment(option: &str, text: &str) -> Result<Ts, CliError> {
     }
 }
 
+/// Refuses an output that would be written over a file to be read, or over the other output. A report of an earlier
+/// run inside a folder that is read is fair to replace: only files that were named count.
+pub fn outputs(args: &AuditArgs) -> Result<(), CliError> {
+    let outputs = [("--json", args.json.as_deref()), ("--markdown", args.markdown.as_deref())];
+    if let [(_, Some(json)), (_, Some(markdown))] = outputs
+        && json == markdown
+    {
+        let path = json.display();
+        return Err(CliError::usage(format!("--json and --markdown both write {path}: give each a file of its own")));
+    }
+    let inputs = args.paths.iter().map(Path::new).chain(args.expect.as_deref());
+    let inputs: Vec<_> = inputs.filter(|path| path.is_file()).filter_map(|path| path.canonicalize().ok()).collect();
+    for (option, path) in outputs {
+        let Some(path) = path else { continue };
+        if path.canonicalize().is_ok_and(|output| inputs.contains(&output)) {
+            let path = path.display();
+            return Err(CliError::usage(format!("{option} {path}: would be written over a file to be read")));
+        }
+    }
+    Ok(())
+}
+
 /// The filter of an audit.
 pub fn filter(args: &AuditArgs) -> Result<Filter, CliError> {
     let text = |value: &Option<String>| value.as_deref().map(Into::into);

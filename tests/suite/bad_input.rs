@@ -105,6 +105,47 @@ fn an_output_that_cannot_be_made_is_named() {
     assert!(run.stdout.is_empty());
 }
 
+/// The capture is still there afterwards.
+#[test]
+fn an_output_over_a_capture_is_refused() {
+    let folder = folder();
+    write(folder.path(), "good.ndjson", GOOD);
+    for option in ["--json", "--markdown"] {
+        fails(&run_in(folder.path(), ["audit", "good.ndjson", option, "./good.ndjson"]), "./good.ndjson");
+    }
+    assert_eq!(fs::read_to_string(folder.path().join("good.ndjson")).expect("still there"), GOOD);
+    let both = run_in(folder.path(), ["audit", "good.ndjson", "--json", "-", "--markdown", "-"]);
+    fails(&both, "--json and --markdown");
+    assert!(both.stdout.is_empty());
+}
+
+/// A pattern meets hidden names and names that are not UTF-8; messages show what a name hides.
+#[cfg(unix)]
+#[test]
+fn any_file_name_can_be_met_and_named() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let folder = folder();
+    write(folder.path(), ".hidden.ndjson", GOOD);
+    write(folder.path(), "turned\u{202e}\u{1b}[31m.ndjson", BROKEN);
+    let name = std::ffi::OsStr::from_bytes(b"\xff\xfe.ndjson");
+    if fs::write(folder.path().join(name), GOOD).is_err() {
+        return;
+    }
+    let files = |pattern: &str| {
+        let run = run_in(folder.path(), ["audit", pattern, "--json", "-"]);
+        assert!(!run.stderr.contains(['\u{202e}', '\u{1b}']), "{:?}", run.stderr);
+        let named: Vec<String> =
+            rows(&run.json()["ledger"], "files").iter().map(|file| file["file"].to_string()).collect();
+        (run.stderr, named)
+    };
+    let (stderr, named) = files("*.ndjson");
+    assert!(stderr.contains("U+202E"), "{stderr}");
+    assert!(named.iter().any(|file| file.contains("turned")) && !named.iter().any(|file| file.contains("hidden")));
+    assert_eq!(files("**/*.ndjson").1, named);
+    let (_, named) = files(".*.ndjson");
+    assert_eq!(named, ["\".hidden.ndjson\""]);
+}
+
 #[test]
 fn a_missing_file_does_not_stop_the_others() {
     let folder = folder();
