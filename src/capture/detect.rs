@@ -3,6 +3,7 @@
 use super::error::CaptureError;
 use super::formats::{self, Format};
 use super::input::Input;
+use super::records::Recognised;
 use super::sink::{Block, Decoded, FileFacts, Sides, Tally};
 use crate::protocol::message::{Direction, Ts};
 use std::sync::Arc;
@@ -49,6 +50,9 @@ pub fn detect(
         if head.is_empty() {
             return Err(CaptureError::Empty { path: path() });
         }
+        if let Some(detection) = recognise(&head, whole, wanted) {
+            return Ok((detection, head));
+        }
         if known == 0 {
             refuse_known(&head, &facts.path)?;
         }
@@ -58,6 +62,21 @@ pub fn detect(
             None => return Err(unknown(&head, path())),
         }
     }
+}
+
+/// The format that is known without reading messages.
+fn recognise(head: &[u8], whole: bool, wanted: Option<&'static dyn Format>) -> Option<Detection> {
+    let candidates = formats::ALL.iter().copied().filter(|format| wanted.is_none_or(|w| w.name() == format.name()));
+    candidates.into_iter().find_map(|format| {
+        let found = format.recognise(head, whole).or_else(|| {
+            // A format of records that was asked for says itself what is wrong with a file that is none.
+            let asked = wanted.is_some() && format.is_of_records();
+            asked.then(|| Recognised { why: String::new(), variant: None, first_ts: None })
+        })?;
+        let why = if wanted.is_some() { "given with --format".to_owned() } else { found.why };
+        let (variant, first_ts) = (found.variant, found.first_ts);
+        Some(Detection { format, variant, why, first_ts, sides: Sides::default() })
+    })
 }
 
 /// One format's reading of the head.
@@ -76,7 +95,8 @@ fn judge(
 ) -> Option<Detection> {
     let lines = if whole { head } else { head.get(..memchr::memrchr(b'\n', head)? + 1)? };
     let block = Block { bytes: Arc::new(lines.to_vec()), used: lines.len(), first: true, last: whole };
-    let candidates = formats::ALL.iter().copied().filter(|format| wanted.is_none_or(|w| w.name() == format.name()));
+    let of_lines = formats::ALL.iter().copied().filter(|format| !format.is_of_records());
+    let candidates = of_lines.filter(|format| wanted.is_none_or(|w| w.name() == format.name()));
     let mut best: Option<Trial> = None;
     for format in candidates {
         let decoded = format.decode(&block, facts);

@@ -1,11 +1,13 @@
-//! Blocks of one file, read in order, decoded on all cores, handed over in order.
+//! Pieces of one file, read in order, decoded on all cores, handed over in order.
 //!
 //! A task reads a block, lets the next task read on, and decodes its own: reading, decoding and the consumer overlap,
-//! and no more than a few blocks of a file are ever in memory.
+//! and no more than a few blocks of a file are ever in memory. Records that are no lines are read and decoded by one
+//! task after the other.
 
 use super::blocks::{Blocks, Buffers, Cut, LONGEST_LINE};
 use super::error::CaptureError;
 use super::formats::Format;
+use super::records::{Records, Stretch};
 use super::sink::{Decoded, FileFacts, Rejected};
 use rayon::ThreadPool;
 use std::collections::BTreeMap;
@@ -21,6 +23,8 @@ pub struct Piece {
     /// Bytes of the text, and how many of them belong to lines that are finished.
     pub text_bytes: u64,
     pub finished_bytes: u64,
+    /// Positions count from the beginning of the file, not of the piece.
+    pub absolute: bool,
 }
 
 /// What is left to say when a file ends.
@@ -29,8 +33,52 @@ pub struct End {
     pub error: Option<CaptureError>,
 }
 
+/// Where pieces come from.
+pub enum Source {
+    Lines(Blocks),
+    /// `None` when nothing follows.
+    Records(Box<dyn Records>),
+}
+
+/// What was read and is not decoded yet.
+enum Taken {
+    Cut(Cut),
+    Stretch(Box<Decoded>),
+}
+
+impl Source {
+    fn next(&mut self, ended: &mut Option<CaptureError>) -> Option<Taken> {
+        if ended.is_some() {
+            return None;
+        }
+        match self {
+            Self::Lines(blocks) => blocks.next().map(Taken::Cut),
+            Self::Records(records) => {
+                let Stretch { decoded, error } = records.next()?;
+                *ended = error;
+                Some(Taken::Stretch(Box::new(decoded)))
+            }
+        }
+    }
+
+    fn taken(&self) -> u64 {
+        match self {
+            Self::Lines(blocks) => blocks.taken(),
+            Self::Records(records) => records.taken(),
+        }
+    }
+
+    fn take_error(&mut self) -> Option<CaptureError> {
+        match self {
+            Self::Lines(blocks) => blocks.take_error(),
+            Self::Records(_) => None,
+        }
+    }
+}
+
 struct Shared {
-    blocks: Mutex<Blocks>,
+    /// With what ended it before its time.
+    source: Mutex<(Source, Option<CaptureError>)>,
     queue: Mutex<Queue>,
     ready: Condvar,
     format: &'static dyn Format,
@@ -60,7 +108,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Feed {
     /// Starts reading.
     pub fn start(
-        blocks: Blocks,
+        source: Source,
         format: &'static dyn Format,
         facts: FileFacts,
         pool: Arc<ThreadPool>,
@@ -68,7 +116,7 @@ impl Feed {
     ) -> Self {
         let queue = Queue { reading: true, ..Queue::default() };
         let shared = Arc::new(Shared {
-            blocks: Mutex::new(blocks),
+            source: Mutex::new((source, None)),
             queue: Mutex::new(queue),
             ready: Condvar::new(),
             format,
@@ -121,14 +169,16 @@ fn spawn(pool: &Arc<ThreadPool>, shared: &Arc<Shared>) {
 
 /// Reads a block, has the next one read, and decodes.
 fn work(pool: &Arc<ThreadPool>, shared: &Arc<Shared>) {
-    let (cut, end) = {
-        let mut blocks = lock(&shared.blocks);
-        let cut = blocks.next();
-        let end =
-            if cut.is_none() { Some(End { disk_bytes: blocks.taken(), error: blocks.take_error() }) } else { None };
-        (cut, end)
+    let (taken, end) = {
+        let mut guard = lock(&shared.source);
+        let (source, ended) = &mut *guard;
+        let taken = source.next(ended);
+        let end = taken
+            .is_none()
+            .then(|| End { disk_bytes: source.taken(), error: ended.take().or_else(|| source.take_error()) });
+        (taken, end)
     };
-    let Some(cut) = cut else {
+    let Some(taken) = taken else {
         let mut queue = lock(&shared.queue);
         queue.reading = false;
         queue.end = end;
@@ -145,14 +195,18 @@ fn work(pool: &Arc<ThreadPool>, shared: &Arc<Shared>) {
         }
         number
     };
-    let piece = decode(shared, cut);
+    let piece = decode(shared, taken);
     lock(&shared.queue).done.insert(number, piece);
     shared.ready.notify_all();
 }
 
-fn decode(shared: &Shared, cut: Cut) -> Piece {
-    match cut {
-        Cut::Block(block) => {
+fn decode(shared: &Shared, taken: Taken) -> Piece {
+    match taken {
+        Taken::Stretch(decoded) => {
+            let bytes = decoded.tally.bytes;
+            Piece { decoded: *decoded, bytes: None, text_bytes: bytes, finished_bytes: bytes, absolute: true }
+        }
+        Taken::Cut(Cut::Block(block)) => {
             let decoded = shared.format.decode(&block, &shared.facts);
             let text = block.text();
             // A last line without line feed may still grow, unless it is a whole message.
@@ -164,9 +218,9 @@ fn decode(shared: &Shared, cut: Cut) -> Piece {
                 _ => memchr::memrchr(b'\n', text).map_or(0, |at| at + 1),
             };
             let (text_bytes, finished_bytes) = (text.len() as u64, finished as u64);
-            Piece { decoded, bytes: Some(block.bytes), text_bytes, finished_bytes }
+            Piece { decoded, bytes: Some(block.bytes), text_bytes, finished_bytes, absolute: false }
         }
-        Cut::TooLong { bytes, begins } => {
+        Taken::Cut(Cut::TooLong { bytes, begins }) => {
             let mut decoded = Decoded::default();
             decoded.tally.bytes = bytes;
             decoded.tally.lines = 1;
@@ -176,7 +230,7 @@ fn decode(shared: &Shared, cut: Cut) -> Piece {
                 reason: format!("a line of {bytes} bytes; the longest that is read has {} MiB", LONGEST_LINE >> 20),
                 excerpt: String::from_utf8_lossy(&begins).chars().take(200).collect(),
             });
-            Piece { decoded, bytes: None, text_bytes: bytes, finished_bytes: bytes }
+            Piece { decoded, bytes: None, text_bytes: bytes, finished_bytes: bytes, absolute: false }
         }
     }
 }

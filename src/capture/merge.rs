@@ -5,7 +5,7 @@
 
 use super::blocks::{Blocks, Buffers};
 use super::error::CaptureError;
-use super::feed::{Feed, Piece};
+use super::feed::{self, Feed, Piece};
 use super::input::Input;
 use super::sink::Tally;
 use super::{FileInfo, Source, Sources};
@@ -176,12 +176,20 @@ impl Reader<'_> {
         };
         match (input, format) {
             (Some(Ok(input)), Some(format)) => {
-                let mut blocks = Blocks::new(input, format, self.block, self.buffers.clone());
-                if offset > 0 {
-                    blocks.skip_line_feed();
-                }
                 let (facts, pool) = (source.facts.clone(), self.pool.clone());
-                let feed = Feed::start(blocks, format, facts, pool, self.buffers.clone());
+                let pieces = if format.is_of_records() {
+                    format.records(input, &facts).map(feed::Source::Records)
+                } else {
+                    let mut blocks = Blocks::new(input, format, self.block, self.buffers.clone());
+                    if offset > 0 {
+                        blocks.skip_line_feed();
+                    }
+                    Some(feed::Source::Lines(blocks))
+                };
+                let Some(pieces) = pieces else {
+                    return self.close(index, &Tally::default(), 0, offset, line);
+                };
+                let feed = Feed::start(pieces, format, facts, pool, self.buffers.clone());
                 let key = source.info.first_ts.unwrap_or(Ts(i64::MIN));
                 let open = Open {
                     feed,
@@ -306,10 +314,10 @@ impl Reader<'_> {
 
 impl Open {
     fn take(&mut self, piece: Piece, path: &Text, rejected: &mut dyn FnMut(RejectedRow)) {
-        let Piece { decoded, bytes, text_bytes, finished_bytes } = piece;
-        self.block_lines = decoded.tally.lines;
+        let Piece { decoded, bytes, text_bytes, finished_bytes, absolute } = piece;
+        self.block_lines = if absolute { 0 } else { decoded.tally.lines };
         self.offset += finished_bytes;
-        self.finished_line = self.line_base + decoded.tally.lines - u64::from(finished_bytes < text_bytes);
+        self.finished_line += decoded.tally.lines - u64::from(finished_bytes < text_bytes);
         self.tally.add(&decoded.tally);
         for row in decoded.rejected {
             rejected(RejectedRow {

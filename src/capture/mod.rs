@@ -2,13 +2,19 @@
 
 mod blocks;
 mod detect;
+#[allow(dead_code, reason = "the readers that use all of it come one by one")]
+mod elements;
 pub mod error;
 mod feed;
 pub mod formats;
+#[allow(dead_code, reason = "the readers that use all of it come one by one")]
+mod http;
 mod input;
 mod merge;
 mod open;
 mod order;
+#[allow(dead_code, reason = "the readers that use all of it come one by one")]
+mod records;
 mod rpc;
 mod sink;
 mod skim;
@@ -203,7 +209,9 @@ fn recognise(
         Err(error @ CaptureError::Empty { .. }) => (None, Vec::new(), Some(error)),
         Err(error) => return Err(error),
     };
-    let plain = input.packing == Packing::Plain && input.encoding != Encoding::Utf16;
+    // Records have no line from which reading could go on.
+    let of_records = detection.as_ref().is_some_and(|detection| detection.format.is_of_records());
+    let plain = input.packing == Packing::Plain && input.encoding != Encoding::Utf16 && !of_records;
     let known = options.resume.get(&found.path).or_else(|| options.resume.get(&found.path.canonicalize().ok()?));
     let resume = known.copied().filter(|(offset, _)| plain && !pipe && *offset <= disk_bytes);
     let notes = notes(&input, detection.as_ref());

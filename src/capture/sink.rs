@@ -151,6 +151,11 @@ pub struct Block {
 }
 
 impl Block {
+    /// No text at all, for records that are no lines.
+    pub fn none() -> Self {
+        Self { bytes: Arc::default(), used: 0, first: false, last: false }
+    }
+
     pub fn text(&self) -> &[u8] {
         self.bytes.get(..self.used).unwrap_or_default()
     }
@@ -184,6 +189,8 @@ pub struct Sink<'f> {
     /// End of the last line taken.
     at: usize,
     line: Line,
+    /// Where the current record stands in its file; `None` where lines count from the beginning of a block.
+    position: Option<u64>,
     /// Messages on this line so far, those that are read, and the line's number.
     on_line: u32,
     read_on_line: bool,
@@ -196,7 +203,35 @@ impl<'f> Sink<'f> {
         out.tally.bytes = block.used as u64;
         // Most lines are longer than this.
         out.messages.reserve(block.used / 1024);
-        Self { file, block, out, texts: Texts::default(), at: 0, line, on_line: 0, read_on_line: false }
+        Self { file, block, out, texts: Texts::default(), at: 0, line, position: None, on_line: 0, read_on_line: false }
+    }
+
+    /// Begins the next record of a file whose records are no lines (the sink is made with [`Block::none`]): where it
+    /// stands in the file, counted from 1, and its size in bytes. As with [`Self::next_line`], its caller says with exactly one call what
+    /// it is: `message_line`, `noise`, `blank` or `reject_record`.
+    #[allow(dead_code, reason = "the readers that use it come one by one")]
+    pub fn next_record(&mut self, position: u64, size: usize) {
+        self.position = Some(position);
+        self.out.tally.lines += 1;
+        self.out.tally.bytes += size as u64;
+        self.line = Line { from: 0, to: 0, size, first: false, unfinished: false };
+        self.on_line = 0;
+        self.read_on_line = false;
+    }
+
+    /// Rejects the current record; `text` is how it reads, for the excerpt.
+    pub fn reject_record(&mut self, reason: impl Into<String>, text: &[u8]) {
+        let shown = text.get(..EXCERPT * 4).unwrap_or(text);
+        let excerpt: String = String::from_utf8_lossy(shown).chars().take(EXCERPT).collect();
+        self.out.tally.rejected += 1;
+        let line = self.position.unwrap_or(self.out.tally.lines);
+        self.out.rejected.push(Rejected { line, reason: reason.into(), excerpt });
+    }
+
+    /// Whether the current line or record gave a message so far.
+    #[allow(dead_code, reason = "the readers that use it come one by one")]
+    pub fn has_message(&self) -> bool {
+        self.on_line > 0
     }
 
     /// The next line, counted. Its caller says with exactly one call what it is.
@@ -273,10 +308,7 @@ impl<'f> Sink<'f> {
 
     pub fn reject(&mut self, reason: impl Into<String>) {
         let shown = self.line.of(self.block.text());
-        let shown = shown.get(..EXCERPT * 4).unwrap_or(shown);
-        let excerpt: String = String::from_utf8_lossy(shown).chars().take(EXCERPT).collect();
-        self.out.tally.rejected += 1;
-        self.out.rejected.push(Rejected { line: self.out.tally.lines, reason: reason.into(), excerpt });
+        self.reject_record(reason, shown);
     }
 
     /// Rejects the line because `text` (which ends with the line) holds no JSON value; `column` is where it begins.
@@ -389,7 +421,11 @@ impl<'f> Sink<'f> {
             client: facts.client.clone(),
         };
         self.out.messages.push(Message {
-            place: Place { file: self.file.index, position: tally.lines, member: self.on_line },
+            place: Place {
+                file: self.file.index,
+                position: self.position.unwrap_or(tally.lines),
+                member: self.on_line,
+            },
             ts: facts.ts,
             direction,
             connection,

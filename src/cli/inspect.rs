@@ -60,10 +60,22 @@ fn ledger(file: &FileRow, shown: &dyn Fn(&str) -> String, out: &mut dyn Write) -
     Ok(())
 }
 
+/// Every format with what it can and cannot answer.
 pub fn formats() -> Result<Exit, CliError> {
-    let mut out = anstream::stdout().lock();
-    for format in formats::ALL {
-        writeln!(out, "{:<16}{}", format.name(), format.looks_like()).map_err(CliError::output)?;
-    }
+    let mut out = io::BufWriter::new(anstream::stdout().lock());
+    let mut list = || -> io::Result<()> {
+        for format in formats::ALL {
+            let about = format.about();
+            writeln!(out, "{}\n  {}; written by {}", format.name(), about.what, about.writer)?;
+            writeln!(out, "  looks like  {}", format.looks_like())?;
+            writeln!(
+                out,
+                "  bodies: {} · values: {} · times: {} · direction: {} · session: {}",
+                about.bodies, about.values, about.times, about.direction, about.session
+            )?;
+        }
+        out.flush()
+    };
+    list().map_err(CliError::output)?;
     Ok(Exit::Done)
 }

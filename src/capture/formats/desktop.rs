@@ -2,7 +2,7 @@
 //!
 //! Only those lines count as messages: servers print JSON of their own, messages included.
 
-use super::{Format, has_colour, without_colour};
+use super::{About, Format, has_colour, without_colour};
 use crate::capture::rpc::request_without_body;
 use crate::capture::sink::{Block, Decoded, Facts, FileFacts, Line, Side, Sink};
 use crate::capture::skim::Cursor;
@@ -32,6 +32,18 @@ impl Format for Desktop {
 
     fn looks_like(&self) -> &'static str {
         "TIME [server] [level] Message from client: …"
+    }
+
+    fn about(&self) -> About {
+        About {
+            what: "mcp.log and mcp-server-NAME.log".into(),
+            writer: "Claude Desktop".into(),
+            bodies: "yes until mid 2026, then summaries".into(),
+            values: "yes until mid 2026, then not captured".into(),
+            times: "milliseconds, UTC".into(),
+            direction: "said on each line".into(),
+            session: "cut by handshakes and ids".into(),
+        }
     }
 
     fn unmistakable(&self) -> bool {

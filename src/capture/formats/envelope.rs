@@ -1,6 +1,6 @@
 //! A JSON object a line that wraps a message: `{"ts":…,"dir":…,"session":…,"msg":{…}}` and its many relatives.
 
-use super::{Format, begins_json, has_colour, without_colour};
+use super::{About, Format, begins_json, has_colour, without_colour};
 use crate::capture::rpc::Rpc;
 use crate::capture::sink::{Block, Decoded, Facts, FileFacts, Line, Side, Sink};
 use crate::capture::skim::{Cursor, Span, plain};
@@ -24,6 +24,18 @@ impl Format for Envelope {
 
     fn looks_like(&self) -> &'static str {
         "{\"ts\":…,\"dir\":…,\"msg\":{…}} (a message in an object)"
+    }
+
+    fn about(&self) -> About {
+        About {
+            what: "a JSON object a line around each message".into(),
+            writer: "recorders and proxies of all kinds".into(),
+            bodies: "yes".into(),
+            values: "yes".into(),
+            times: "where a member holds one".into(),
+            direction: "a member, else by content".into(),
+            session: "a member, else cut by handshakes and ids".into(),
+        }
     }
 
     fn variant(&self, marks: u32) -> Option<String> {

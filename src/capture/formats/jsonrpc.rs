@@ -1,6 +1,6 @@
 //! Bare JSON-RPC: a message a line, as a tee on stdin and stdout leaves it, with the decorations people add.
 
-use super::{Format, begins_json, has_colour, without_colour};
+use super::{About, Format, begins_json, has_colour, without_colour};
 use crate::capture::sink::{Block, Decoded, Facts, FileFacts, Line, Side, Sink};
 use crate::capture::skim::Cursor;
 use crate::capture::time;
@@ -24,6 +24,18 @@ impl Format for JsonRpc {
 
     fn looks_like(&self) -> &'static str {
         "{\"jsonrpc\":…} (bare messages)"
+    }
+
+    fn about(&self) -> About {
+        About {
+            what: "bare JSON-RPC messages, one a line or spread, decorated or not".into(),
+            writer: "a tee on stdin and stdout, curl transcripts, event streams".into(),
+            bodies: "yes".into(),
+            values: "yes".into(),
+            times: "where lines begin with one".into(),
+            direction: "by content, decorations, file name".into(),
+            session: "cut by handshakes and ids".into(),
+        }
     }
 
     fn begins_record(&self, line: &[u8]) -> bool {

@@ -6,14 +6,37 @@ mod jsonrpc;
 #[cfg(test)]
 mod tests;
 
+use super::input::Input;
+use super::records::{Recognised, Records};
 use super::sink::{Block, Decoded, FileFacts};
+use std::borrow::Cow;
 
-/// A way of writing messages down, line by line.
+/// What a format is, who writes it, and what a capture in it can and cannot answer: a word or two each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct About {
+    pub what: Cow<'static, str>,
+    pub writer: Cow<'static, str>,
+    /// Whether bodies are there: `yes`, `no`, `requests only`.
+    pub bodies: Cow<'static, str>,
+    /// Whether argument values and elicited values can be counted.
+    pub values: Cow<'static, str>,
+    /// Resolution and zone of times.
+    pub times: Cow<'static, str>,
+    /// How the sender is known.
+    pub direction: Cow<'static, str>,
+    /// How sessions are known.
+    pub session: Cow<'static, str>,
+}
+
+/// A way of writing messages down: line by line ([`Format::decode`]) or, where records are no lines, as a stream of
+/// records ([`Format::records`]).
 pub trait Format: Sync {
     /// The name that `--format` takes and reports show.
     fn name(&self) -> &'static str;
     /// How a line of it looks, for people.
     fn looks_like(&self) -> &'static str;
+    /// What it is and what it can answer, for `mcptally formats`.
+    fn about(&self) -> About;
     /// No other format has lines like these: one line with a message decides.
     fn unmistakable(&self) -> bool {
         false
@@ -30,8 +53,24 @@ pub trait Format: Sync {
     fn variant(&self, _marks: u32) -> Option<String> {
         None
     }
-    /// Reads a block.
-    fn decode(&self, block: &Block, file: &FileFacts) -> Decoded;
+    /// Whether the beginning of a file (`whole`: all of it) is this format, for formats that are known without reading
+    /// any message: by magic bytes or by the outermost JSON. The first that recognises a file reads it.
+    fn recognise(&self, _head: &[u8], _whole: bool) -> Option<Recognised> {
+        None
+    }
+    /// Reads a whole input record by record. `None` for formats of lines; whoever overrides this has
+    /// [`Format::is_of_records`] say so.
+    fn records(&self, _input: Input, _file: &FileFacts) -> Option<Box<dyn Records>> {
+        None
+    }
+    /// Whether the format is read by [`Format::records`].
+    fn is_of_records(&self) -> bool {
+        false
+    }
+    /// Reads a block of lines. Formats of records leave it out.
+    fn decode(&self, _block: &Block, _file: &FileFacts) -> Decoded {
+        Decoded::default()
+    }
 }
 
 /// In order of precedence where two fit equally well.
