@@ -1,7 +1,7 @@
 //! Which format a file is in, by its content, and why.
 
 use super::error::CaptureError;
-use super::formats::{self, Format};
+use super::formats::{Format, Formats};
 use super::input::Input;
 use super::records::Recognised;
 use super::sink::{Block, Decoded, FileFacts, Sides, Tally};
@@ -30,7 +30,9 @@ pub fn detect(
     facts: &FileFacts,
     name_hint: Option<Direction>,
     wanted: Option<&'static dyn Format>,
+    formats: &Formats,
 ) -> Result<(Detection, Vec<u8>), CaptureError> {
+    let candidates: Vec<_> = wanted.map_or_else(|| formats.iter().collect(), |wanted| vec![wanted]);
     let path = || facts.path.to_string();
     let mut head = Vec::new();
     let mut size = HEAD;
@@ -50,32 +52,31 @@ pub fn detect(
         if head.is_empty() {
             return Err(CaptureError::Empty { path: path() });
         }
-        if let Some(detection) = recognise(&head, whole, wanted) {
+        if let Some(detection) = recognise(&head, whole, &candidates, wanted.is_some()) {
             return Ok((detection, head));
         }
         if known == 0 {
             refuse_known(&head, &facts.path)?;
         }
-        match judge(&head, whole, facts, name_hint, wanted) {
+        match judge(&head, whole, facts, name_hint, &candidates, wanted.is_some()) {
             Some(detection) => return Ok((detection, head)),
             None if !whole && size < LONGEST_HEAD => size *= 16,
-            None => return Err(unknown(&head, path())),
+            None => return Err(unknown(&head, path(), formats)),
         }
     }
 }
 
 /// The format that is known without reading messages.
-fn recognise(head: &[u8], whole: bool, wanted: Option<&'static dyn Format>) -> Option<Detection> {
-    let candidates = formats::ALL.iter().copied().filter(|format| wanted.is_none_or(|w| w.name() == format.name()));
-    candidates.into_iter().find_map(|format| {
+fn recognise(head: &[u8], whole: bool, candidates: &[&'static dyn Format], given: bool) -> Option<Detection> {
+    candidates.iter().find_map(|format| {
         let found = format.recognise(head, whole).or_else(|| {
             // A format of records that was asked for says itself what is wrong with a file that is none.
-            let asked = wanted.is_some() && format.is_of_records();
+            let asked = given && format.is_of_records();
             asked.then(|| Recognised { why: String::new(), variant: None, first_ts: None })
         })?;
-        let why = if wanted.is_some() { "given with --format".to_owned() } else { found.why };
+        let why = if given { "given with --format".to_owned() } else { found.why };
         let (variant, first_ts) = (found.variant, found.first_ts);
-        Some(Detection { format, variant, why, first_ts, sides: Sides::default() })
+        Some(Detection { format: *format, variant, why, first_ts, sides: Sides::default() })
     })
 }
 
@@ -91,14 +92,13 @@ fn judge(
     whole: bool,
     facts: &FileFacts,
     name_hint: Option<Direction>,
-    wanted: Option<&'static dyn Format>,
+    candidates: &[&'static dyn Format],
+    given: bool,
 ) -> Option<Detection> {
     let lines = if whole { head } else { head.get(..memchr::memrchr(b'\n', head)? + 1)? };
     let block = Block { bytes: Arc::new(lines.to_vec()), used: lines.len(), first: true, last: whole };
-    let of_lines = formats::ALL.iter().copied().filter(|format| !format.is_of_records());
-    let candidates = of_lines.filter(|format| wanted.is_none_or(|w| w.name() == format.name()));
     let mut best: Option<Trial> = None;
-    for format in candidates {
+    for format in candidates.iter().copied().filter(|format| !format.is_of_records()) {
         let decoded = format.decode(&block, facts);
         let signs = if decoded.tally.message_lines > 0 {
             0
@@ -118,10 +118,10 @@ fn judge(
     }
     let trial = best?;
     let tally = &trial.decoded.tally;
-    if tally.message_lines == 0 && trial.signs == 0 && (wanted.is_none() || !whole) {
+    if tally.message_lines == 0 && trial.signs == 0 && (!given || !whole) {
         return None;
     }
-    let why = why(&trial, wanted.is_some());
+    let why = why(&trial, given);
     Some(Detection {
         format: trial.format,
         variant: trial.format.variant(tally.marks),
@@ -210,7 +210,7 @@ fn is_tnetstring(head: &[u8]) -> bool {
             .any(|word| memchr::memmem::find(after.get(..4096).unwrap_or(after), word.as_bytes()).is_some())
 }
 
-fn unknown(head: &[u8], path: String) -> CaptureError {
+fn unknown(head: &[u8], path: String, formats: &Formats) -> CaptureError {
     let sample = head.get(..4096).unwrap_or(head);
     // Padding after a crash is zeros as well, but not among other control characters.
     let control = sample.iter().filter(|byte| **byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x1b)).count();
@@ -223,6 +223,6 @@ fn unknown(head: &[u8], path: String) -> CaptureError {
     CaptureError::UnknownFormat {
         path,
         detail: format!("none of the first {lines} lines holds a message in a form that is known"),
-        known: formats::names(),
+        known: formats.names(),
     }
 }

@@ -25,7 +25,7 @@ pub use merge::{Consumed, ReadOutcome};
 
 use crate::protocol::message::{Text, Ts};
 use detect::Detection;
-use formats::Format;
+use formats::{Format, Formats};
 use input::{Encoding, Input, Packing};
 use open::{Found, STDIN};
 use sink::FileFacts;
@@ -46,6 +46,8 @@ pub struct ReadOptions {
     pub format: Option<String>,
     /// A member of the envelope, or of `_meta`, that names the session.
     pub session_key: Option<String>,
+    /// The formats to choose from.
+    pub formats: Formats,
     /// Where to go on in files that were read before, by path (as given or canonical): byte offset, and lines before it.
     /// Plain files only.
     pub resume: HashMap<PathBuf, (u64, u64)>,
@@ -119,9 +121,9 @@ pub fn discover(arguments: &[String], options: &ReadOptions) -> (Sources, Vec<Ca
     let mut listing = open::list(arguments);
     let mut errors = std::mem::take(&mut listing.errors);
     let mut notes = std::mem::take(&mut listing.notes);
-    let wanted = match options.format.as_deref().map(|name| (name, formats::by_name(name))) {
+    let wanted = match options.format.as_deref().map(|name| (name, options.formats.by_name(name))) {
         Some((name, None)) => {
-            errors.push(CaptureError::NoSuchFormat { name: name.to_owned(), known: formats::names() });
+            errors.push(CaptureError::NoSuchFormat { name: name.to_owned(), known: options.formats.names() });
             return (Sources { sources: Vec::new(), notes }, errors);
         }
         Some((_, format)) => format,
@@ -204,11 +206,12 @@ fn recognise(
         session_key: options.session_key.as_deref().map(Text::from),
         ..FileFacts::default()
     };
-    let (detection, head, warning) = match detect::detect(&mut input, &facts, order::hint(shown), wanted) {
-        Ok((detection, head)) => (Some(detection), head, None),
-        Err(error @ CaptureError::Empty { .. }) => (None, Vec::new(), Some(error)),
-        Err(error) => return Err(error),
-    };
+    let (detection, head, warning) =
+        match detect::detect(&mut input, &facts, order::hint(shown), wanted, &options.formats) {
+            Ok((detection, head)) => (Some(detection), head, None),
+            Err(error @ CaptureError::Empty { .. }) => (None, Vec::new(), Some(error)),
+            Err(error) => return Err(error),
+        };
     // Records have no line from which reading could go on.
     let of_records = detection.as_ref().is_some_and(|detection| detection.format.is_of_records());
     let plain = input.packing == Packing::Plain && input.encoding != Encoding::Utf16 && !of_records;

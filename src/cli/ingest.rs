@@ -53,8 +53,12 @@ pub fn run(args: &IngestArgs, voice: Voice) -> Result<Exit, CliError> {
 /// Only what makes the whole run impossible; a file that cannot be read is in [`Ingested::errors`].
 pub fn into(folder: Folder, paths: &[String], read: &ReadArgs, voice: Voice) -> Result<Ingested, CliError> {
     let known = Known::of(&folder);
-    let mut options =
-        ReadOptions { format: read.format.clone(), session_key: read.session_key.clone(), resume: known.resume() };
+    let mut options = ReadOptions {
+        format: read.format.clone(),
+        session_key: read.session_key.clone(),
+        resume: known.resume(),
+        ..ReadOptions::default()
+    };
     let (mut sources, mut errors) = capture::discover(paths, &options);
     let (repeated, changed) = known.repeated(sources.iter());
     if !repeated.is_empty() || !changed.is_empty() {

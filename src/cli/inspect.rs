@@ -4,7 +4,7 @@ use super::args::InspectArgs;
 use super::ingest;
 use super::progress::Voice;
 use super::{CliError, Exit};
-use crate::capture::formats;
+use crate::capture::formats::Formats;
 use crate::frames::folder::Folder;
 use crate::frames::store::{self, Filter};
 use crate::report::HashKey;
@@ -64,7 +64,7 @@ fn ledger(file: &FileRow, shown: &dyn Fn(&str) -> String, out: &mut dyn Write) -
 pub fn formats() -> Result<Exit, CliError> {
     let mut out = io::BufWriter::new(anstream::stdout().lock());
     let mut list = || -> io::Result<()> {
-        for format in formats::ALL {
+        for format in Formats::default().iter() {
             let about = format.about();
             writeln!(out, "{}\n  {}; written by {}", format.name(), about.what, about.writer)?;
             writeln!(out, "  looks like  {}", format.looks_like())?;

@@ -74,15 +74,44 @@ pub trait Format: Sync {
 }
 
 /// In order of precedence where two fit equally well.
-pub static ALL: &[&dyn Format] = &[&desktop::Desktop, &jsonrpc::JsonRpc, &envelope::Envelope];
+#[rustfmt::skip]
+static ALL: &[&dyn Format] = &[
+    &desktop::Desktop,
+    &jsonrpc::JsonRpc,
+    &envelope::Envelope,
+];
 
-pub fn by_name(name: &str) -> Option<&'static dyn Format> {
-    ALL.iter().copied().find(|format| format.name() == name)
+/// The formats that a run knows.
+#[derive(Clone)]
+pub struct Formats(Vec<&'static dyn Format>);
+
+impl Default for Formats {
+    /// Those that are built in.
+    fn default() -> Self {
+        Self(ALL.to_vec())
+    }
 }
 
-/// The names of all formats, for messages.
-pub fn names() -> String {
-    ALL.iter().map(|format| format.name()).collect::<Vec<_>>().join(", ")
+impl std::fmt::Debug for Formats {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Formats({})", self.names())
+    }
+}
+
+impl Formats {
+    /// In order of precedence where two fit equally well.
+    pub fn iter(&self) -> impl Iterator<Item = &'static dyn Format> {
+        self.0.iter().copied()
+    }
+
+    pub fn by_name(&self, name: &str) -> Option<&'static dyn Format> {
+        self.iter().find(|format| format.name() == name)
+    }
+
+    /// The names of all formats, for messages.
+    pub fn names(&self) -> String {
+        self.iter().map(|format| format.name()).collect::<Vec<_>>().join(", ")
+    }
 }
 
 /// Colour codes stand around a record, never inside its JSON; this looks only where they begin.

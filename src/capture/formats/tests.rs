@@ -5,7 +5,7 @@ mod envelope;
 mod hostile;
 mod jsonrpc;
 
-use super::ALL;
+use super::Formats;
 use crate::capture::sink::{Block, Decoded, FileFacts};
 use crate::capture::{ReadOptions, Sources, discover};
 use crate::protocol::message::*;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 fn decode(format: &str, text: &[u8]) -> Decoded {
     let block = Block { bytes: Arc::new(text.to_vec()), used: text.len(), first: true, last: true };
-    super::by_name(format).unwrap().decode(&block, &FileFacts::default())
+    Formats::default().by_name(format).unwrap().decode(&block, &FileFacts::default())
 }
 
 /// One line a message, so that a test reads like the capture: `direction kind id method`.
