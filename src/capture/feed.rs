@@ -31,6 +31,8 @@ pub struct Piece {
 pub struct End {
     pub disk_bytes: u64,
     pub error: Option<CaptureError>,
+    /// Remarks of the reader.
+    pub notes: Vec<String>,
 }
 
 /// Where pieces come from.
@@ -72,6 +74,13 @@ impl Source {
         match self {
             Self::Lines(blocks) => blocks.take_error(),
             Self::Records(_) => None,
+        }
+    }
+
+    fn notes(&mut self) -> Vec<String> {
+        match self {
+            Self::Lines(_) => Vec::new(),
+            Self::Records(records) => records.notes(),
         }
     }
 }
@@ -155,7 +164,7 @@ impl Feed {
 
     /// After the last block: how the file ended.
     pub fn end(self) -> End {
-        lock(&self.shared.queue).end.take().unwrap_or(End { disk_bytes: 0, error: None })
+        lock(&self.shared.queue).end.take().unwrap_or(End { disk_bytes: 0, error: None, notes: Vec::new() })
     }
 }
 
@@ -173,9 +182,11 @@ fn work(pool: &Arc<ThreadPool>, shared: &Arc<Shared>) {
         let mut guard = lock(&shared.source);
         let (source, ended) = &mut *guard;
         let taken = source.next(ended);
-        let end = taken
-            .is_none()
-            .then(|| End { disk_bytes: source.taken(), error: ended.take().or_else(|| source.take_error()) });
+        let end = taken.is_none().then(|| End {
+            disk_bytes: source.taken(),
+            error: ended.take().or_else(|| source.take_error()),
+            notes: source.notes(),
+        });
         (taken, end)
     };
     let Some(taken) = taken else {

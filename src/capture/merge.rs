@@ -267,6 +267,9 @@ impl Reader<'_> {
         let end = open.feed.end();
         let disk_bytes = end.disk_bytes;
         self.errors.extend(end.error);
+        if let Some(source) = self.sources.get_mut(index) {
+            source.notes.extend(end.notes.into_iter().map(Text::from));
+        }
         self.close(index, &open.tally, disk_bytes, open.offset, open.finished_line);
     }
 

@@ -23,6 +23,11 @@ pub trait Records: Send {
 
     /// Bytes read from the disk so far.
     fn taken(&self) -> u64;
+
+    /// What a reader of the report should know about the file; asked for once, behind the last record.
+    fn notes(&mut self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// Some records. Positions in `decoded` (of messages and rejected records) count from 1 at the beginning of the FILE;

@@ -132,6 +132,8 @@ pub struct Decoded {
 #[derive(Debug, Clone, Default)]
 pub struct Facts {
     pub ts: Option<Ts>,
+    /// As in [`Message::bounded`].
+    pub bounded: bool,
     pub side: Side,
     pub session: Option<Text>,
     pub server: Option<Text>,
@@ -217,6 +219,46 @@ impl<'f> Sink<'f> {
         self.line = Line { from: 0, to: 0, size, first: false, unfinished: false };
         self.on_line = 0;
         self.read_on_line = false;
+    }
+
+    /// Goes on with a record of which `member` messages were given out already, perhaps by another sink. The record is
+    /// counted once, by [`Self::count_record`].
+    pub fn resume_record(&mut self, position: u64, member: u32) {
+        self.position = Some(position);
+        self.on_line = member;
+        self.read_on_line = false;
+    }
+
+    /// Gives the record's size to the message that was added last, which is its first.
+    pub fn size_record(&mut self, size: usize) {
+        if let Some(message) = self.out.messages.last_mut() {
+            message.bytes = u32::try_from(size).unwrap_or(u32::MAX);
+        }
+    }
+
+    /// Counts a record whose messages were all given out; `read` says whether an analysis reads one of them.
+    pub fn count_record(&mut self, size: usize, read: bool) {
+        self.out.tally.lines += 1;
+        self.out.tally.bytes += size as u64;
+        self.out.tally.message_lines += 1;
+        if !read {
+            self.out.tally.other_bytes += size as u64;
+        }
+    }
+
+    /// Whether an analysis reads a message that was added since the record began or was resumed.
+    pub fn is_read(&self) -> bool {
+        self.read_on_line
+    }
+
+    /// Counts members of a batch that are no messages.
+    pub fn odd_members(&mut self, count: u64) {
+        self.out.tally.odd_members += count;
+    }
+
+    /// Messages and rejected records so far, and their bytes.
+    pub fn tally(&self) -> &Tally {
+        &self.out.tally
     }
 
     /// Rejects the current record; `text` is how it reads, for the excerpt.
@@ -363,6 +405,32 @@ impl<'f> Sink<'f> {
 
     /// Adds one message. False where it is none after all.
     pub fn message(&mut self, bytes: &[u8], rpc: &Rpc, facts: &Facts, captured: Captured, batch: bool) -> bool {
+        let block = std::ptr::eq(bytes.as_ptr(), self.block.bytes.as_ptr()).then(|| self.block.bytes.clone());
+        self.add(bytes, block, rpc, facts, captured, batch)
+    }
+
+    /// Adds one message of a body that stands alone. False where it is none after all.
+    pub fn message_in(
+        &mut self,
+        body: &Arc<Vec<u8>>,
+        rpc: &Rpc,
+        facts: &Facts,
+        captured: Captured,
+        batch: bool,
+    ) -> bool {
+        self.add(body, Some(body.clone()), rpc, facts, captured, batch)
+    }
+
+    /// Adds one message; `shared` is what holds its bytes, where that can be kept.
+    fn add(
+        &mut self,
+        bytes: &[u8],
+        shared: Option<Arc<Vec<u8>>>,
+        rpc: &Rpc,
+        facts: &Facts,
+        captured: Captured,
+        batch: bool,
+    ) -> bool {
         let mut reading = Reading { texts: &mut self.texts, flags: Default::default(), not_utf8: 0 };
         let body = reading.body(bytes, rpc);
         let (flags, not_utf8) = (reading.flags, reading.not_utf8);
@@ -371,12 +439,9 @@ impl<'f> Sink<'f> {
         tally.duplicate_keys += u64::from(flags.duplicate_keys);
         tally.lossy_text += u64::from(flags.lossy_text);
         tally.not_utf8 += not_utf8;
-        let unread = body.unread.map(|span| {
-            if std::ptr::eq(bytes.as_ptr(), self.block.bytes.as_ptr()) {
-                Unread::new(self.block.bytes.clone(), span.from..span.to)
-            } else {
-                Unread::new(Arc::new(span.of(bytes).to_vec()), 0..span.len())
-            }
+        let unread = body.unread.map(|span| match shared {
+            Some(shared) => Unread::new(shared, span.from..span.to),
+            None => Unread::new(Arc::new(span.of(bytes).to_vec()), 0..span.len()),
         });
         let by_key = match &self.file.session_key {
             Some(key) if facts.session.is_none() => rpc.meta_text(bytes, key).map(|text| self.texts.get(&text)),
@@ -427,6 +492,7 @@ impl<'f> Sink<'f> {
                 member: self.on_line,
             },
             ts: facts.ts,
+            bounded: facts.bounded,
             direction,
             connection,
             batch,

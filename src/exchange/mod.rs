@@ -55,14 +55,19 @@ type Map<K, V> = HashMap<K, V, ahash::RandomState>;
 struct At {
     seq: u64,
     ts: Option<Ts>,
+    /// The time is no moment: as in [`Message::bounded`].
+    bounded: bool,
     /// Index among the files this folder has seen.
     file: u32,
     position: u64,
 }
 
 impl At {
-    /// Milliseconds since an earlier message; `None` where one of them has no time.
+    /// Milliseconds since an earlier message; `None` where one of them has no time of its own.
     fn since(self, earlier: Self) -> Option<f64> {
+        if self.bounded || earlier.bounded {
+            return None;
+        }
         // Captures span years at most, so that the difference of two times is exact in an f64.
         Some((self.ts?.0.checked_sub(earlier.ts?.0)?) as f64 / 1000.0)
     }
@@ -104,7 +109,8 @@ impl Exchange {
             self.core.files.duplicate(file);
             return;
         }
-        let at = At { seq: self.core.seq, ts: message.ts, file, position: message.place.position };
+        let Message { ts, bounded, place, .. } = message;
+        let at = At { seq: self.core.seq, ts, bounded, file, position: place.position };
         self.core.message(message, at, scope.number, &mut Out { sink, checker: &mut self.checker });
     }
 

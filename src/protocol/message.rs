@@ -83,6 +83,9 @@ pub struct Connection {
 pub struct Message {
     pub place: Place,
     pub ts: Option<Ts>,
+    /// The moment is not `ts` itself: the capture only tells between which others it lies (an event of a stream whose
+    /// recorder kept the times of its beginning and end). No duration is computed from it.
+    pub bounded: bool,
     /// `None` where neither the capture nor the content tells; `exchange` settles it from open requests.
     pub direction: Option<Direction>,
     pub connection: Connection,

@@ -294,6 +294,7 @@ fn facts(sink: &mut Sink<'_>, bytes: &[u8], members: &Members, word: Option<Word
         session: session.map(|span| label(sink, bytes, span)),
         server: members.server.0.map(|(_, span)| label(sink, bytes, span)),
         client: members.client.0.map(|(_, span)| label(sink, bytes, span)),
+        ..Facts::default()
     }
 }
 

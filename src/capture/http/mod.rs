@@ -1,5 +1,15 @@
 //! HTTP exchanges: a request and its answer, whoever recorded them, as messages.
 
+mod body;
+mod engine;
+mod memory;
+mod said;
+mod sse;
+mod talk;
+
+#[expect(unused_imports, reason = "the readers that use it come one by one")]
+pub use engine::records;
+
 use super::error::CaptureError;
 use crate::protocol::message::{Text, Ts};
 
@@ -88,4 +98,9 @@ pub trait Exchanges: Send {
 
     /// Bytes read from the disk so far.
     fn taken(&self) -> u64;
+
+    /// What a reader of the report should know about the file; asked for behind the last record.
+    fn notes(&mut self) -> Vec<String> {
+        Vec::new()
+    }
 }

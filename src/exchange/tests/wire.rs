@@ -61,6 +61,7 @@ pub struct Line {
     pub server: Option<&'static str>,
     /// Milliseconds.
     pub ts: Option<i64>,
+    pub bounded: bool,
     pub file: u32,
     pub captured: Captured,
 }
@@ -69,7 +70,7 @@ pub const C: Option<Direction> = Some(Direction::ClientToServer);
 pub const S: Option<Direction> = Some(Direction::ServerToClient);
 
 pub fn line(from: Option<Direction>, json: impl Into<String>) -> Line {
-    Line { json: json.into(), from, session: None, server: None, ts: None, file: 0, captured: Captured::Full }
+    Line { json: json.into(), from, session: None, server: None, ts: None, bounded: false, file: 0, captured: Captured::Full }
 }
 
 impl Line {
@@ -81,6 +82,9 @@ impl Line {
     }
     pub fn at(self, ts: i64) -> Self {
         Self { ts: Some(ts), ..self }
+    }
+    pub fn bounded(self) -> Self {
+        Self { bounded: true, ..self }
     }
     pub fn file(self, file: u32) -> Self {
         Self { file, ..self }
@@ -97,6 +101,7 @@ impl Line {
             .map(|(member, text)| Message {
                 place: Place { file: self.file, position, member },
                 ts: self.ts.map(|ms| Ts(ms * 1000)),
+                bounded: self.bounded,
                 direction: self.from,
                 connection: Connection {
                     stream: "logs/cap.ndjson".into(),
