@@ -34,7 +34,9 @@ pub fn plain(leg: &Leg) -> (Plain<'_>, bool) {
     };
     let (bytes, cut) = without_chunks(leg, bytes, cut);
     match unpacked(leg, bytes) {
-        Ok((bytes, broken)) if bytes.is_empty() && (cut || broken) => (Plain::Unknown("cut before its beginning"), true),
+        Ok((bytes, broken)) if bytes.is_empty() && (cut || broken) => {
+            (Plain::Unknown("cut before its beginning"), true)
+        }
         Ok((bytes, _)) if bytes.is_empty() => (Plain::Empty, false),
         Ok((bytes, broken)) => (Plain::Pieces(vec![(None, bytes)]), cut || broken),
         Err(reason) => (Plain::Unknown(reason), false),
@@ -199,10 +201,7 @@ mod tests {
         }
         let cut = read(&[("content-encoding", "gzip")], whole(&gzip[..gzip.len() - 9]));
         assert!(cut.ends_with('|'), "{cut}");
-        assert_eq!(
-            read(&[("content-encoding", "br")], whole(*b"\x1b\x10\x00\xf8\x8d\x94")),
-            "(brotli-compressed)"
-        );
+        assert_eq!(read(&[("content-encoding", "br")], whole(*b"\x1b\x10\x00\xf8\x8d\x94")), "(brotli-compressed)");
         assert_eq!(
             read(&[("content-encoding", "exotic")], whole(*b"\x00\x01")),
             "(compressed in a way that is not known)"

@@ -109,12 +109,14 @@ impl Records for Engine {
                 "messages of event streams have no time of their own: they stand before what shows that they had come, \
                  and no duration is computed from them",
             ),
-            (counts.late, "exchanges stand behind younger ones, because the file ends them too late to be put into order"),
+            (
+                counts.late,
+                "exchanges stand behind younger ones, because the file ends them too late to be put into order",
+            ),
             (counts.let_go, "answers of clients to questions that were not found in time"),
         ];
-        notes.extend(
-            remarks.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")),
-        );
+        notes
+            .extend(remarks.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")));
         notes
     }
 }
@@ -184,7 +186,8 @@ impl Window {
         match step {
             Step::Asks => self.asks(number, ts, sink, memory, counts),
             Step::Hears => {
-                let timed = self.talks.get(&number).and_then(|talk| talk.heard.front()).is_some_and(|said| said.ts.is_some());
+                let timed =
+                    self.talks.get(&number).and_then(|talk| talk.heard.front()).is_some_and(|said| said.ts.is_some());
                 if timed {
                     self.hear(number, ts, false, sink, memory, counts);
                 }
@@ -259,7 +262,8 @@ impl Window {
                 }
                 _ => {}
             }
-            let elsewhere = self.talks.get(&number).is_some_and(|talk| talk.heard.is_empty() && talk.rest == Rest::None);
+            let elsewhere =
+                self.talks.get(&number).is_some_and(|talk| talk.heard.is_empty() && talk.rest == Rest::None);
             if let What::Request(id, _) = &said.what
                 && elsewhere
             {
@@ -271,14 +275,7 @@ impl Window {
     }
 
     /// Keeps an answer of a client until its question is found, or for so long that there is no room.
-    fn hold(
-        &mut self,
-        number: u64,
-        (room, id): (Text, Id),
-        sent: Vec<Said>,
-        sink: &mut Sink<'_>,
-        counts: &mut Counts,
-    ) {
+    fn hold(&mut self, number: u64, (room, id): (Text, Id), sent: Vec<Said>, sink: &mut Sink<'_>, counts: &mut Counts) {
         let Some(talk) = self.talks.get_mut(&number) else { return };
         talk.sent = sent;
         let begins = talk.started.or(talk.ended).or(self.reached).unwrap_or(Ts(i64::MIN));

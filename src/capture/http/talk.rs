@@ -325,9 +325,7 @@ fn heard(leg: &Leg) -> Heard {
     let bytes = Arc::new(joined(pieces));
     match messages(&bytes, None) {
         Some(messages) => Heard { foreign: messages.said.is_empty(), messages, cut, ..Heard::default() },
-        None if cut => {
-            Heard { messages: Messages { said: remains(&bytes, None), odd: 0 }, cut, ..Heard::default() }
-        }
+        None if cut => Heard { messages: Messages { said: remains(&bytes, None), odd: 0 }, cut, ..Heard::default() },
         None => Heard { foreign: true, ..Heard::default() },
     }
 }
@@ -478,9 +476,7 @@ fn rest(leg: &Leg, status: Option<u16>, heard: &Heard, legacy: bool) -> Rest {
 pub fn stand_in(id: Id, rest: &Rest) -> Option<Said> {
     match rest {
         Rest::None => None,
-        Rest::Unknown => {
-            Some(Said::inferred(Kind::Result { id: Some(id), answer: not_captured() }, Captured::Absent))
-        }
+        Rest::Unknown => Some(Said::inferred(Kind::Result { id: Some(id), answer: not_captured() }, Captured::Absent)),
         Rest::Failed(message, captured) => {
             let error = RpcError { code: None, message: message.as_str().into(), elicitations: Vec::new() };
             Some(Said::inferred(Kind::Error { id: Some(id), error }, *captured))

@@ -30,6 +30,18 @@ fn a_question_belongs_to_the_only_open_operation() {
 }
 
 #[test]
+fn no_duration_comes_from_a_time_that_is_only_a_bound() {
+    let (rows, _) = run(&all(vec![
+        line(C, call_tool(1, "pay")).at(0),
+        line(S, elicit(0)).at(2100).bounded(),
+        line(C, accept(0, r#"{"amount":90}"#)).at(2100),
+        line(S, tool_result(1, "paid")).at(2400),
+    ]));
+    assert_eq!(rows.elicitations[0].outcome, ElicitationOutcome::Accept);
+    assert_eq!(rows.elicitations[0].latency_ms, None);
+}
+
+#[test]
 fn free_text_is_found_in_the_result() {
     let (rows, _) = run(&all(vec![
         line(C, call_tool(1, "pay")),

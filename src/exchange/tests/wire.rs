@@ -70,7 +70,16 @@ pub const C: Option<Direction> = Some(Direction::ClientToServer);
 pub const S: Option<Direction> = Some(Direction::ServerToClient);
 
 pub fn line(from: Option<Direction>, json: impl Into<String>) -> Line {
-    Line { json: json.into(), from, session: None, server: None, ts: None, bounded: false, file: 0, captured: Captured::Full }
+    Line {
+        json: json.into(),
+        from,
+        session: None,
+        server: None,
+        ts: None,
+        bounded: false,
+        file: 0,
+        captured: Captured::Full,
+    }
 }
 
 impl Line {
