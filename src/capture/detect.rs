@@ -177,9 +177,6 @@ fn refuse_known(head: &[u8], path: &str) -> Result<(), CaptureError> {
                 "write the message bodies as JSON lines, one message a line",
             );
         }
-        _ if is_tnetstring(head) => {
-            return unsupported("a mitmproxy flow dump", "write the message bodies as JSON lines, one message a line");
-        }
         _ => {}
     }
     if text.starts_with(b"{") && has("\"log\"") && (has("\"entries\"") || has("\"creator\"")) {
@@ -196,18 +193,6 @@ fn refuse_known(head: &[u8], path: &str) -> Result<(), CaptureError> {
         return unsupported("tshark's output", "write the message bodies as JSON lines, one message a line");
     }
     Ok(())
-}
-
-/// `LENGTH:…` with a length that is closed by a dictionary's mark.
-fn is_tnetstring(head: &[u8]) -> bool {
-    let digits = head.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let after = head.get(digits..).unwrap_or_default();
-    (1..=12).contains(&digits)
-        && after.first() == Some(&b':')
-        && after.get(1).is_some_and(u8::is_ascii_digit)
-        && ["request", "response", "version", "timestamp"]
-            .iter()
-            .any(|word| memchr::memmem::find(after.get(..4096).unwrap_or(after), word.as_bytes()).is_some())
 }
 
 fn unknown(head: &[u8], path: String, formats: &Formats) -> CaptureError {

@@ -30,6 +30,11 @@ pub enum CaptureError {
         "{path}: the {kind} data is corrupt near byte {offset} of the file: {detail}; what stands before it was read"
     )]
     Corrupt { path: String, kind: &'static str, offset: u64, detail: String },
+    #[error(
+        "{path}: {what} {position} is of format version {found}, and versions {supported} can be read; {advice}; what \
+         stands before it was read"
+    )]
+    Version { path: String, what: &'static str, position: u64, found: String, supported: String, advice: &'static str },
     #[error("{path}: reading failed at byte {offset} of the file: {source}; what stands before it was read")]
     Broken { path: String, offset: u64, source: io::Error },
 }
@@ -46,6 +51,7 @@ impl CaptureError {
             | Self::UnknownFormat { path, .. }
             | Self::Unsupported { path, .. }
             | Self::Corrupt { path, .. }
+            | Self::Version { path, .. }
             | Self::Broken { path, .. } => Some(path),
             Self::NoMatch { pattern } | Self::BadPattern { pattern, .. } => Some(pattern),
             Self::NoSuchFormat { .. } => None,

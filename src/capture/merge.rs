@@ -282,7 +282,12 @@ impl Reader<'_> {
         let row = FileRow {
             file: info.path.clone(),
             format: info.format.into(),
-            format_version: source.format.and_then(|format| format.variant(tally.marks)).map(Text::from),
+            // Marks are of lines; formats of records are told by how they begin.
+            format_version: source
+                .format
+                .and_then(|format| format.variant(tally.marks))
+                .or_else(|| source.info.variant.clone().filter(|_| tally.marks == 0))
+                .map(Text::from),
             why: info.why.as_str().into(),
             disk_bytes: if info.disk_bytes > 0 { info.disk_bytes } else { taken },
             bytes: tally.bytes,

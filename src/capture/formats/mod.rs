@@ -3,6 +3,7 @@
 mod desktop;
 mod envelope;
 mod jsonrpc;
+mod mitmproxy;
 #[cfg(test)]
 mod tests;
 
@@ -79,6 +80,7 @@ static ALL: &[&dyn Format] = &[
     &desktop::Desktop,
     &jsonrpc::JsonRpc,
     &envelope::Envelope,
+    &mitmproxy::Mitmproxy,
 ];
 
 /// The formats that a run knows.

@@ -4,6 +4,7 @@ mod desktop;
 mod envelope;
 mod hostile;
 mod jsonrpc;
+mod mitmproxy;
 
 use super::Formats;
 use crate::capture::sink::{Block, Decoded, FileFacts};

@@ -7,7 +7,6 @@ mod said;
 mod sse;
 mod talk;
 
-#[expect(unused_imports, reason = "the readers that use it come one by one")]
 pub use engine::records;
 
 use super::error::CaptureError;

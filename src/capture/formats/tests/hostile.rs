@@ -16,7 +16,7 @@ const LINES: [&str; 12] = [
 ];
 
 fn check(text: &[u8]) -> Result<(), TestCaseError> {
-    for format in Formats::default().iter() {
+    for format in Formats::default().iter().filter(|format| !format.is_of_records()) {
         let decoded = decode(format.name(), text);
         prop_assert!(decoded.tally.closes(), "{}: {:?}", format.name(), decoded.tally);
         prop_assert_eq!(decoded.tally.lines, text.split_inclusive(|byte| *byte == b'\n').count() as u64);
