@@ -37,7 +37,7 @@ pub struct End {
 
 /// Where pieces come from.
 pub enum Source {
-    Lines(Blocks),
+    Lines(Box<Blocks>),
     /// `None` when nothing follows.
     Records(Box<dyn Records>),
 }

@@ -184,7 +184,7 @@ impl Reader<'_> {
                     if offset > 0 {
                         blocks.skip_line_feed();
                     }
-                    Some(feed::Source::Lines(blocks))
+                    Some(feed::Source::Lines(Box::new(blocks)))
                 };
                 let Some(pieces) = pieces else {
                     return self.close(index, &Tally::default(), 0, offset, line);
