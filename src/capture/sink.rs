@@ -236,14 +236,23 @@ impl<'f> Sink<'f> {
         }
     }
 
-    /// Counts a record whose messages were all given out; `read` says whether an analysis reads one of them.
-    pub fn count_record(&mut self, size: usize, read: bool) {
-        self.out.tally.lines += 1;
+    /// Counts a record whose messages were all given out and `more` that carry them, too, `size` bytes in all. `own`
+    /// says whether the first was not counted already, `read` whether an analysis reads one of the messages.
+    pub fn count_record(&mut self, size: usize, own: bool, more: u64, read: bool) {
+        self.out.tally.lines += u64::from(own) + more;
         self.out.tally.bytes += size as u64;
-        self.out.tally.message_lines += 1;
+        self.out.tally.message_lines += u64::from(own);
+        self.out.tally.continuation += more;
         if !read {
             self.out.tally.other_bytes += size as u64;
         }
+    }
+
+    /// Counts records without messages, `size` bytes in all.
+    pub fn count_noise(&mut self, size: usize, records: u64) {
+        self.out.tally.lines += records;
+        self.out.tally.bytes += size as u64;
+        self.out.tally.noise += records;
     }
 
     /// Whether an analysis reads a message that was added since the record began or was resumed.

@@ -1,6 +1,6 @@
 //! Bodies as they were meant: without chunks, compression and what a recorder did to their text.
 
-use super::{Body, Leg};
+use super::{Body, Leg, Piece};
 use crate::capture::blocks::LONGEST_LINE;
 use crate::protocol::message::Ts;
 use std::borrow::Cow;
@@ -11,12 +11,27 @@ use std::io::Read;
 pub enum Plain<'b> {
     Empty,
     /// Its bytes, each piece with its time where the recorder kept times.
-    Pieces(Vec<(Option<Ts>, Cow<'b, [u8]>)>),
+    Pieces(Vec<PlainPiece<'b>>),
     /// There was one and it is not known, and why.
     Unknown(&'static str),
 }
 
-/// What stands in a body, and whether its end is missing.
+/// A piece of a body that can be read.
+#[derive(Debug, PartialEq, Eq)]
+pub struct PlainPiece<'b> {
+    pub ts: Option<Ts>,
+    /// Bytes are missing before it.
+    pub after_gap: bool,
+    pub bytes: Cow<'b, [u8]>,
+}
+
+impl<'b> From<&'b Piece> for PlainPiece<'b> {
+    fn from(piece: &'b Piece) -> Self {
+        Self { ts: piece.ts, after_gap: piece.after_gap, bytes: Cow::Borrowed(&piece.bytes) }
+    }
+}
+
+/// What stands in a body, and whether some of it is missing.
 pub fn plain(leg: &Leg) -> (Plain<'_>, bool) {
     let (bytes, cut) = match &leg.body {
         Body::Empty => return (Plain::Empty, false),
@@ -24,12 +39,13 @@ pub fn plain(leg: &Leg) -> (Plain<'_>, bool) {
         Body::Whole(bytes) => (Cow::Borrowed(bytes.as_slice()), false),
         Body::Cut(bytes) => (Cow::Borrowed(bytes.as_slice()), true),
         Body::Pieces(pieces) => {
+            let cut = pieces.iter().any(|piece| piece.after_gap);
             if leg.header("content-encoding").is_none_or(|encoding| encoding.trim() == "identity") {
-                let pieces = pieces.iter().map(|(ts, bytes)| (Some(*ts), Cow::Borrowed(bytes.as_slice()))).collect();
-                return (Plain::Pieces(pieces), false);
+                return (Plain::Pieces(pieces.iter().map(PlainPiece::from).collect()), cut);
             }
-            // Where in the plain text a piece ends is not known before all of it is.
-            (Cow::Owned(pieces.iter().flat_map(|(_, bytes)| bytes).copied().collect()), false)
+            // Where in the plain text a piece ends is not known before all of it is, and nothing behind a gap is.
+            let whole = pieces.iter().take_while(|piece| !piece.after_gap);
+            (Cow::Owned(whole.flat_map(|piece| &piece.bytes).copied().collect()), cut)
         }
     };
     let (bytes, cut) = without_chunks(leg, bytes, cut);
@@ -38,7 +54,7 @@ pub fn plain(leg: &Leg) -> (Plain<'_>, bool) {
             (Plain::Unknown("cut before its beginning"), true)
         }
         Ok((bytes, _)) if bytes.is_empty() => (Plain::Empty, false),
-        Ok((bytes, broken)) => (Plain::Pieces(vec![(None, bytes)]), cut || broken),
+        Ok((bytes, broken)) => (Plain::Pieces(vec![PlainPiece { ts: None, after_gap: false, bytes }]), cut || broken),
         Err(reason) => (Plain::Unknown(reason), false),
     }
 }
@@ -166,7 +182,7 @@ mod tests {
             Plain::Empty => "(empty)".to_owned(),
             Plain::Unknown(reason) => format!("({reason})"),
             Plain::Pieces(pieces) => {
-                pieces.iter().map(|(_, bytes)| String::from_utf8_lossy(bytes).into_owned()).collect()
+                pieces.iter().map(|piece| String::from_utf8_lossy(&piece.bytes).into_owned()).collect()
             }
         };
         if cut { format!("{text}|") } else { text }
@@ -224,6 +240,22 @@ mod tests {
         assert_eq!(read(&[], Body::NotStored), "(not stored)");
         assert_eq!(read(&[], Body::Cut(Vec::new())), "(cut before its beginning)|");
         assert_eq!(read(&[], Body::Cut(b"{".to_vec())), "{|");
+    }
+
+    #[test]
+    fn nothing_behind_a_gap_is_inflated() {
+        let text = "data: {}\n\n".repeat(500);
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        gzip.write_all(text.as_bytes()).unwrap();
+        let gzip = gzip.finish().unwrap();
+        let (first, second) = gzip.split_at(gzip.len() - 9);
+        let pieces = |after_gap| {
+            let piece = |after_gap, bytes: &[u8]| Piece { ts: None, after_gap, bytes: bytes.to_vec() };
+            Body::Pieces(vec![piece(false, first), piece(after_gap, second)])
+        };
+        assert_eq!(read(&[("content-encoding", "gzip")], pieces(false)), text);
+        let cut = read(&[("content-encoding", "gzip")], pieces(true));
+        assert!(text.starts_with(cut.strip_suffix('|').unwrap()), "{cut}");
     }
 
     #[test]

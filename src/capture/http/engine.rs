@@ -68,13 +68,10 @@ impl Records for Engine {
                         sink.reject_record(reason, &excerpt);
                     }
                     Some(Item::Exchange(exchange)) => {
-                        let (position, size) = (exchange.position, exchange.size);
+                        let (size, more, shared) = (exchange.size, exchange.more, exchange.shared);
                         match understand(*exchange, &mut self.memory, &mut self.counts) {
                             Some(talk) => self.window.add(talk, &mut self.counts),
-                            None => {
-                                sink.next_record(position, size);
-                                sink.noise();
-                            }
+                            None => sink.count_noise(size, more + u64::from(!shared)),
                         }
                     }
                 }
@@ -440,10 +437,9 @@ impl Window {
         }
         if talk.members > 0 {
             sink.odd_members(talk.odd);
-            sink.count_record(talk.size, talk.read);
+            sink.count_record(talk.size, !talk.shared, talk.more, talk.read);
         } else {
-            sink.next_record(talk.position, talk.size);
-            sink.noise();
+            sink.count_noise(talk.size, talk.more + u64::from(!talk.shared));
         }
     }
 

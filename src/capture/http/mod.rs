@@ -25,7 +25,17 @@ pub enum Body {
     /// As far as it was kept.
     Cut(Vec<u8>),
     /// Pieces with their own times, in order, as packets show a stream.
-    Pieces(Vec<(Ts, Vec<u8>)>),
+    Pieces(Vec<Piece>),
+}
+
+/// A piece of a body.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Piece {
+    /// When it came.
+    pub ts: Option<Ts>,
+    /// Bytes of the body are missing before it. An empty piece that says so ends a body whose end is missing.
+    pub after_gap: bool,
+    pub bytes: Vec<u8>,
 }
 
 /// One side of an exchange.
@@ -62,8 +72,14 @@ pub struct HttpExchange {
     pub server: Option<Text>,
     /// Where the record stands in its file, from 1: entry, flow, or the frame in which the request begins.
     pub position: u64,
-    /// Size of the record in the capture, bytes.
+    /// Size of the record in the capture, bytes; of several records, their sum.
     pub size: usize,
+    /// Records behind the first that carry it, and no exchange before it: packets.
+    pub more: u64,
+    /// The first record carries an earlier exchange, too, and is counted with that one.
+    pub shared: bool,
+    /// The answer is a stream that goes on in a later exchange: what is not answered here may be answered there.
+    pub goes_on: bool,
     /// Text of the answer was decoded as Latin-1 although it is UTF-8 (mitmproxy's archives): it is repaired where
     /// that is possible.
     pub mojibake: bool,

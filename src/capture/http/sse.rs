@@ -29,6 +29,8 @@ pub struct Events {
     has_data: bool,
     /// A line was read: a byte order mark can stand before the first only.
     begun: bool,
+    /// Bytes are missing: nothing is read up to the end of the event that they belong to.
+    lost: bool,
 }
 
 impl Events {
@@ -60,8 +62,22 @@ impl Events {
         self.line.extend_from_slice(bytes);
     }
 
+    /// Bytes of the body are missing here: the event before is cut, and the next that is whole begins behind a blank
+    /// line.
+    pub fn skip_gap(&mut self, ts: Option<Ts>, out: &mut Vec<Event>) {
+        self.close(ts, out);
+        // A line feed that comes first may belong to a carriage return that is missing.
+        self.after_return = true;
+        self.begun = true;
+        self.lost = true;
+    }
+
     /// The body ends: an event that no blank line closed is kept and marked.
     pub fn finish(mut self, ts: Option<Ts>, out: &mut Vec<Event>) {
+        self.close(ts, out);
+    }
+
+    fn close(&mut self, ts: Option<Ts>, out: &mut Vec<Event>) {
         let line = std::mem::take(&mut self.line);
         if !line.is_empty() {
             self.take_line(&line, ts, out);
@@ -78,7 +94,11 @@ impl Events {
             line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
         }
         if line.is_empty() {
+            self.lost = false;
             return self.dispatch(ts, out);
+        }
+        if self.lost {
+            return;
         }
         let (field, value) = match memchr::memchr(b':', line) {
             Some(at) => (line.get(..at).unwrap_or_default(), line.get(at + 1..).unwrap_or_default()),
@@ -160,6 +180,29 @@ mod tests {
         );
         assert_eq!(events(&[b"data: a\n"]), [event("-", "", "a", true)]);
         assert_eq!(events(&[b"event: message\n"]), []);
+    }
+
+    #[test]
+    fn behind_a_gap_the_next_whole_event_is_read() {
+        for (before, after, wanted) in [
+            ("data: a\n\ndata: b", "c\ndata: d\n\ndata: e\n\n", vec![("a", false), ("b", true), ("e", false)]),
+            (
+                "data: a\r\n\r\ndata: b\r",
+                "\ndata: c\r\n\r\ndata: e\r\n\r\n",
+                vec![("a", false), ("b", true), ("e", false)],
+            ),
+            ("data: a\n\n", "data: b\n\ndata: e", vec![("a", false), ("e", true)]),
+            ("data: a\n\n", "", vec![("a", false)]),
+        ] {
+            let (mut reader, mut out) = (Events::default(), Vec::new());
+            reader.feed(before.as_bytes(), None, &mut out);
+            reader.skip_gap(None, &mut out);
+            reader.feed(after.as_bytes(), None, &mut out);
+            reader.finish(None, &mut out);
+            let found: Vec<_> =
+                out.iter().map(|event| (std::str::from_utf8(&event.data).unwrap(), event.cut)).collect();
+            assert_eq!(found, wanted, "{before:?} … {after:?}");
+        }
     }
 
     #[test]

@@ -1,13 +1,12 @@
 //! An exchange, understood: the messages it carried each way, whose they are, and what became of its requests.
 
-use super::body::{Plain, plain, repaired};
+use super::body::{Plain, PlainPiece, plain, repaired};
 use super::memory::Memory;
 use super::said::{Content, Messages, Said, What, is_of_mcp, messages, named, not_captured, remains};
 use super::sse::{self, Event, Events};
 use super::{Body, HttpExchange, Leg};
 use crate::protocol::json::digest;
 use crate::protocol::message::*;
-use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -16,6 +15,9 @@ use std::sync::Arc;
 pub struct Talk {
     pub position: u64,
     pub size: usize,
+    /// As in [`HttpExchange`].
+    pub more: u64,
+    pub shared: bool,
     pub session: Option<Text>,
     pub server: Option<Text>,
     /// Path and query that the request went to: an `endpoint` event (2024-11-05) may say later whose it is.
@@ -92,7 +94,8 @@ fn weight<'s>(said: impl Iterator<Item = &'s Said>) -> usize {
 
 /// Reads an exchange; `None` where it carried nothing of this protocol.
 pub fn understand(exchange: HttpExchange, memory: &mut Memory, counts: &mut Counts) -> Option<Talk> {
-    let HttpExchange { method, url, request, mut response, status, server, position, size, mojibake } = exchange;
+    let HttpExchange { method, url, request, mut response, status, server, mojibake, .. } = exchange;
+    let HttpExchange { position, size, more, shared, goes_on, .. } = exchange;
     let place = Place::of(&url, &request);
     let server = server.or_else(|| (!place.label.is_empty()).then(|| place.label.as_str().into()));
     let signed = is_signed(&request) || response.as_ref().is_some_and(is_signed);
@@ -155,6 +158,7 @@ pub fn understand(exchange: HttpExchange, memory: &mut Memory, counts: &mut Coun
     adopt(&mut heard.messages.said, &mut unanswered);
     let rest = match &response {
         None => Rest::None,
+        Some(_) if goes_on => Rest::None,
         Some(response) => rest(response, status, &heard, legacy),
     };
     if !unanswered.is_empty() && rest == Rest::Unknown {
@@ -175,6 +179,8 @@ pub fn understand(exchange: HttpExchange, memory: &mut Memory, counts: &mut Coun
     Some(Talk {
         position,
         size,
+        more,
+        shared,
         session,
         server,
         target: place.target,
@@ -243,7 +249,7 @@ fn is_stream(leg: &Leg) -> bool {
     }
     match &leg.body {
         Body::Whole(bytes) | Body::Cut(bytes) => sse::looks_like(bytes),
-        Body::Pieces(pieces) => pieces.first().is_some_and(|(_, bytes)| sse::looks_like(bytes)),
+        Body::Pieces(pieces) => pieces.first().is_some_and(|piece| sse::looks_like(&piece.bytes)),
         Body::Empty | Body::NotStored => false,
     }
 }
@@ -282,14 +288,14 @@ fn sent(leg: &Leg, counts: &mut Counts) -> Messages {
     }
 }
 
-/// A body without byte order mark, in one piece.
-fn joined(pieces: Vec<(Option<Ts>, Cow<'_, [u8]>)>) -> Vec<u8> {
+/// A body without byte order mark, in one piece, up to where bytes are missing.
+fn joined(pieces: Vec<PlainPiece<'_>>) -> Vec<u8> {
     let mut bytes = Vec::new();
-    for (_, piece) in pieces {
+    for piece in pieces.into_iter().take_while(|piece| !piece.after_gap) {
         if bytes.is_empty() {
-            bytes = piece.into_owned();
+            bytes = piece.bytes.into_owned();
         } else {
-            bytes.extend_from_slice(&piece);
+            bytes.extend_from_slice(&piece.bytes);
         }
     }
     if bytes.starts_with(b"\xef\xbb\xbf") {
@@ -341,9 +347,12 @@ fn heard_in_stream(leg: &Leg, memory: &mut Memory, counts: &mut Counts, room: &T
     };
     let (mut reader, mut events) = (Events::default(), Vec::new());
     let mut last = None;
-    for (ts, piece) in &pieces {
-        reader.feed(piece, *ts, &mut events);
-        last = *ts;
+    for piece in &pieces {
+        if piece.after_gap {
+            reader.skip_gap(last, &mut events);
+        }
+        reader.feed(&piece.bytes, piece.ts, &mut events);
+        last = piece.ts;
     }
     reader.finish(last, &mut events);
     let mut heard = Heard { cut, ..Heard::default() };
