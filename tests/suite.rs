@@ -10,9 +10,13 @@ mod commands;
 mod direction;
 #[path = "suite/golden.rs"]
 mod golden;
+#[path = "suite/http.rs"]
+mod http;
 #[path = "suite/properties.rs"]
 mod properties;
 #[path = "suite/samples.rs"]
 mod samples;
 #[path = "suite/support.rs"]
 mod support;
+#[path = "suite/truth.rs"]
+mod truth;

@@ -179,9 +179,6 @@ fn refuse_known(head: &[u8], path: &str) -> Result<(), CaptureError> {
         }
         _ => {}
     }
-    if text.starts_with(b"{") && has("\"log\"") && (has("\"entries\"") || has("\"creator\"")) {
-        return unsupported("an HTTP archive (HAR)", "write the message bodies as JSON lines, one message a line");
-    }
     if text.starts_with(b"{")
         && ["\"resourceSpans\"", "\"resourceLogs\"", "\"resourceMetrics\""].iter().any(|key| has(key))
     {

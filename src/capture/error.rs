@@ -35,6 +35,10 @@ pub enum CaptureError {
          stands before it was read"
     )]
     Version { path: String, what: &'static str, position: u64, found: String, supported: String, advice: &'static str },
+    #[error("{path}: it ends too early, at {place}: {detail}; what stands before it was read")]
+    Cut { path: String, place: String, detail: String },
+    #[error("{path}: {what}, which is not known; {advice}")]
+    OfVersion { path: String, what: String, advice: &'static str },
     #[error("{path}: reading failed at byte {offset} of the file: {source}; what stands before it was read")]
     Broken { path: String, offset: u64, source: io::Error },
 }
@@ -52,6 +56,8 @@ impl CaptureError {
             | Self::Unsupported { path, .. }
             | Self::Corrupt { path, .. }
             | Self::Version { path, .. }
+            | Self::Cut { path, .. }
+            | Self::OfVersion { path, .. }
             | Self::Broken { path, .. } => Some(path),
             Self::NoMatch { pattern } | Self::BadPattern { pattern, .. } => Some(pattern),
             Self::NoSuchFormat { .. } => None,

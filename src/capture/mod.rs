@@ -2,18 +2,15 @@
 
 mod blocks;
 mod detect;
-#[allow(dead_code, reason = "the readers that use all of it come one by one")]
 mod elements;
 pub mod error;
 mod feed;
 pub mod formats;
-#[allow(dead_code, reason = "the readers that use all of it come one by one")]
 mod http;
 mod input;
 mod merge;
 mod open;
 mod order;
-#[allow(dead_code, reason = "the readers that use all of it come one by one")]
 mod records;
 mod rpc;
 mod sink;

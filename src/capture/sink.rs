@@ -211,7 +211,6 @@ impl<'f> Sink<'f> {
     /// Begins the next record of a file whose records are no lines (the sink is made with [`Block::none`]): where it
     /// stands in the file, counted from 1, and its size in bytes. As with [`Self::next_line`], its caller says with exactly one call what
     /// it is: `message_line`, `noise`, `blank` or `reject_record`.
-    #[allow(dead_code, reason = "the readers that use it come one by one")]
     pub fn next_record(&mut self, position: u64, size: usize) {
         self.position = Some(position);
         self.out.tally.lines += 1;

@@ -180,7 +180,6 @@ fn each_bad_input_has_its_own_message() {
         (at("empty.log", b""), "the file is empty"),
         (at("picture.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\x01\x02\x03\x04\x05\x06"), "a binary file"),
         (at("notes.txt", b"Dear diary,\nnothing happened.\n"), "no known format"),
-        (at("a.har", br#"{"log":{"version":"1.2","creator":{"name":"x"},"entries":[]}}"#), "an HTTP archive (HAR)"),
         (at("a.pcapng", b"\x0a\x0d\x0d\x0a\0\0\0\0"), "a packet capture"),
         (at("a.db", b"SQLite format 3\0...."), "an SQLite database"),
         (at("ek.json", br#"{"index":{"_index":"packets-2026","_type":"doc"}}"#), "no known format"),
@@ -197,10 +196,8 @@ fn each_bad_input_has_its_own_message() {
         assert_eq!(read.outcome.files.len(), usize::from(wanted == "the file is empty"));
     }
     let wrong = ReadOptions { format: Some("xml".to_owned()), ..ReadOptions::default() };
-    assert!(
-        said(&read(&[folder.path()], &wrong).errors)[0]
-            .contains("no such format; known are claude-desktop, jsonrpc, envelope")
-    );
+    let errors = said(&read(&[folder.path()], &wrong).errors);
+    assert!(errors[0].contains("no such format; known are ") && errors[0].contains("jsonrpc, envelope"), "{errors:?}");
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 mod desktop;
 mod envelope;
+mod har;
+mod inspector_network;
 mod jsonrpc;
 mod mitmproxy;
 #[cfg(test)]
@@ -77,6 +79,8 @@ pub trait Format: Sync {
 /// In order of precedence where two fit equally well.
 #[rustfmt::skip]
 static ALL: &[&dyn Format] = &[
+    &har::Har,
+    &inspector_network::InspectorNetwork,
     &desktop::Desktop,
     &jsonrpc::JsonRpc,
     &envelope::Envelope,

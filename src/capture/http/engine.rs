@@ -374,6 +374,10 @@ impl Window {
         let mut now = now;
         let mut released = None;
         match &said.what {
+            What::Answer(Some(id)) if said.back => {
+                self.given.questions.remove(&(room.clone(), id.clone()));
+            }
+            _ if said.back => {}
             What::Request(id, _) => {
                 let waits = self.held.iter().position(|(held, answered, _)| *held == room && answered == id);
                 released = waits.and_then(|at| self.held.remove(at)).map(|(_, _, number)| number);
@@ -391,7 +395,7 @@ impl Window {
             _ => {}
         }
         counts.bounded += u64::from(bounded);
-        self.give(number, &said, false, now, bounded, sink);
+        self.give(number, &said, said.back, now, bounded, sink);
         if let Some(answer) = released {
             self.release(answer, sink);
             self.settle(&room, now, sink, memory, counts);

@@ -2,12 +2,14 @@
 
 mod body;
 mod engine;
+mod listed;
 mod memory;
 mod said;
 mod sse;
 mod talk;
 
 pub use engine::records;
+pub use listed::Listed;
 
 use super::error::CaptureError;
 use crate::protocol::message::{Text, Ts};
@@ -24,7 +26,8 @@ pub enum Body {
     Whole(Vec<u8>),
     /// As far as it was kept.
     Cut(Vec<u8>),
-    /// Pieces with their own times, in order, as packets show a stream.
+    /// Pieces with their own times, in order, as packets show a stream. Where the protocol was switched to WebSocket
+    /// (status 101), each is one message of the side whose body it is.
     Pieces(Vec<Piece>),
 }
 
@@ -90,6 +93,7 @@ pub struct HttpExchange {
 pub enum Item {
     Exchange(Box<HttpExchange>),
     /// A record that is no HTTP exchange: a packet of something else, a flow that is not HTTP.
+    #[allow(dead_code, reason = "archives hold none")]
     Other {
         position: u64,
         size: usize,

@@ -18,6 +18,8 @@ pub struct Said {
     pub batch: bool,
     /// Its own time, where the recorder kept one.
     pub ts: Option<Ts>,
+    /// It stands among what came and was sent the other way all the same: both sides of a socket talk at any time.
+    pub back: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -42,7 +44,7 @@ impl Said {
         let what = what_of(&kind);
         // Two of them are the same message only where they say the same.
         let bytes = Arc::new(format!("{kind:?}").into_bytes());
-        Self { bytes, content: Content::Rest(Box::new(kind)), what, captured, batch: false, ts: None }
+        Self { bytes, content: Content::Rest(Box::new(kind)), what, captured, batch: false, ts: None, back: false }
     }
 }
 
@@ -91,6 +93,7 @@ impl Messages {
                 captured: Captured::Full,
                 batch,
                 ts,
+                back: false,
             }),
             None => self.odd += 1,
         }

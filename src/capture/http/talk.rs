@@ -99,7 +99,8 @@ pub fn understand(exchange: HttpExchange, memory: &mut Memory, counts: &mut Coun
     let place = Place::of(&url, &request);
     let server = server.or_else(|| (!place.label.is_empty()).then(|| place.label.as_str().into()));
     let signed = is_signed(&request) || response.as_ref().is_some_and(is_signed);
-    let mut sent = sent(&request, counts);
+    let socket = status == Some(101);
+    let mut sent = if socket { Messages::default() } else { sent(&request, counts) };
     if mojibake && let Some(response) = &mut response {
         counts.repaired += u64::from(repair(response));
     }
@@ -116,6 +117,7 @@ pub fn understand(exchange: HttpExchange, memory: &mut Memory, counts: &mut Coun
     }
 
     let mut heard = match &response {
+        Some(response) if socket => heard_on_socket(&request.body, &response.body),
         Some(response) if is_stream => {
             let room = session.clone().or_else(|| server.clone()).unwrap_or_default();
             let replay = request.header("last-event-id").is_some();
@@ -334,6 +336,25 @@ fn heard(leg: &Leg) -> Heard {
         None if cut => Heard { messages: Messages { said: remains(&bytes, None), odd: 0 }, cut, ..Heard::default() },
         None => Heard { foreign: true, ..Heard::default() },
     }
+}
+
+/// What both sides of a WebSocket said, each piece a message, in the order of their times.
+fn heard_on_socket(sent: &Body, received: &Body) -> Heard {
+    let mut heard = Heard::default();
+    for (body, back) in [(sent, true), (received, false)] {
+        let Body::Pieces(pieces) = body else { continue };
+        for piece in pieces {
+            match messages(&Arc::new(piece.bytes.clone()), piece.ts) {
+                Some(found) => {
+                    heard.messages.odd += found.odd;
+                    heard.messages.said.extend(found.said.into_iter().map(|said| Said { back, ..said }));
+                }
+                None => heard.messages.odd += 1,
+            }
+        }
+    }
+    heard.messages.said.sort_by_key(|said| said.ts);
+    heard
 }
 
 fn heard_in_stream(leg: &Leg, memory: &mut Memory, counts: &mut Counts, room: &Text, replay: bool) -> Heard {

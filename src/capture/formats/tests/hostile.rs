@@ -1,4 +1,7 @@
 use super::*;
+use crate::capture::formats::Format;
+use crate::capture::input::Input;
+use crate::capture::records::Stretch;
 
 const LINES: [&str; 12] = [
     r#"{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"a","arguments":{"b":"c"}}}"#,
@@ -16,13 +19,36 @@ const LINES: [&str; 12] = [
 ];
 
 fn check(text: &[u8]) -> Result<(), TestCaseError> {
-    for format in Formats::default().iter().filter(|format| !format.is_of_records()) {
+    for format in Formats::default().iter() {
+        if format.is_of_records() {
+            check_records(format, text)?;
+            continue;
+        }
         let decoded = decode(format.name(), text);
         prop_assert!(decoded.tally.closes(), "{}: {:?}", format.name(), decoded.tally);
         prop_assert_eq!(decoded.tally.lines, text.split_inclusive(|byte| *byte == b'\n').count() as u64);
         prop_assert_eq!(decoded.tally.messages, decoded.messages.len() as u64);
         prop_assert_eq!(decoded.tally.rejected, decoded.rejected.len() as u64);
     }
+    Ok(())
+}
+
+/// Reads all records; every one of them is one thing, and an error or none ends them.
+pub fn check_records(format: &dyn Format, bytes: &[u8]) -> Result<(), TestCaseError> {
+    // Detection looks at any bytes first.
+    let _ = format.recognise(bytes, true);
+    let input = Input::new(std::io::Cursor::new(bytes.to_vec()), "x", &Arc::default());
+    let Ok(input) = input else { return Ok(()) };
+    let Some(mut records) = format.records(input, &FileFacts::default()) else { return Ok(()) };
+    let mut ended = false;
+    while let Some(Stretch { decoded, error }) = records.next() {
+        prop_assert!(!ended, "{}: records behind an error", format.name());
+        ended = error.is_some();
+        prop_assert!(decoded.tally.closes(), "{}: {:?}", format.name(), decoded.tally);
+        prop_assert_eq!(decoded.tally.messages, decoded.messages.len() as u64);
+        prop_assert_eq!(decoded.tally.rejected, decoded.rejected.len() as u64);
+    }
+    records.notes();
     Ok(())
 }
 
