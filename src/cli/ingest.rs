@@ -6,8 +6,9 @@ use super::progress::{Voice, watch};
 use super::{Exit, plan};
 use crate::capture::{self, CaptureError, Consumed, FileInfo, ReadOptions};
 use crate::exchange::Exchange;
+use crate::frames::SourceRecord;
 use crate::frames::append::Append;
-use crate::frames::folder::{Folder, SourceRecord};
+use crate::frames::folder::Folder;
 use crate::protocol::message::{Text, Ts};
 use crate::report::InputError;
 use crate::schema::{FileRow, RejectedRow};
@@ -27,13 +28,15 @@ pub struct Ingested {
 
 pub fn run(args: &IngestArgs, voice: Voice) -> Result<Exit, CliError> {
     let key = args.hash_key_file.as_deref().map(plan::hash_key).transpose()?;
-    if key.is_some() && Folder::is_frames(&args.frames) {
+    let folder = Folder::open_or_create(&args.frames, key)?;
+    if let Some(key) = key
+        && key != folder.hash_key()?
+    {
         return Err(CliError::usage(format!(
-            "--hash-key-file: {} has its key already; give the file to `mcptally audit` instead",
+            "--hash-key-file: {} has another key already; give the file to `mcptally audit` instead",
             args.frames.display()
         )));
     }
-    let folder = Folder::open_or_create(&args.frames, key)?;
     let Ingested { files, errors, folder } = into(folder, &args.paths, &args.read, voice)?;
     let messages: u64 = files.iter().map(|file| file.messages).sum();
     let rejected: u64 = files.iter().map(|file| file.rejected).sum();

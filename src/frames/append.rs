@@ -1,6 +1,8 @@
 //! Rows → Arrow builders → Parquet row groups, with bounded memory.
 
-use super::folder::{Folder, FramesError, SourceRecord};
+use super::folder::{Folder, FramesError, Run, Staging};
+use super::manifest::SourceRecord;
+use super::part::{Hashing, PartRecord};
 use crate::exchange::{Sink, Snapshot};
 use crate::protocol::message::Ts;
 use crate::schema::{ArgRow, CallRow, CompletionRow, ElicitationRow, FieldRow, FileRow, ListingRow, RejectedRow, Row};
@@ -9,8 +11,7 @@ use arrow::record_batch::RecordBatch;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
-use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Rows in builders before they become a record batch.
@@ -21,19 +22,23 @@ const ROW_GROUP_ROWS: usize = 65_536;
 
 /// Writes the rows of one frame into one Parquet file. No file is made for a frame without rows.
 struct FrameWriter<R: Row> {
+    /// The part's path in the folder, and where it is written first.
+    part: String,
     path: PathBuf,
     schema: SchemaRef,
     builders: R::Builders,
     pending: usize,
-    writer: Option<ArrowWriter<File>>,
+    writer: Option<ArrowWriter<Hashing>>,
     error: Option<FramesError>,
 }
 
 impl<R: Row> FrameWriter<R> {
-    fn new(staging: &Path, part: &str) -> Self {
+    fn new(staging: &Staging, name: &str) -> Self {
         let fields: Vec<_> = R::columns().into_iter().map(|column| column.field).collect();
+        let part = format!("{}/{name}.parquet", R::FRAME);
         Self {
-            path: staging.join(format!("{}@{part}.parquet", R::FRAME)),
+            path: staging.file(&part),
+            part,
             schema: Arc::new(Schema::new(fields)),
             builders: R::Builders::default(),
             pending: 0,
@@ -65,7 +70,7 @@ impl<R: Row> FrameWriter<R> {
         let writer = match self.writer.take() {
             Some(writer) => writer,
             None => {
-                let file = File::create(&self.path).map_err(FramesError::io(&self.path, "write"))?;
+                let file = Hashing::create(&self.path)?;
                 let properties = WriterProperties::builder()
                     .set_compression(Compression::ZSTD(ZstdLevel::default()))
                     .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
@@ -85,21 +90,21 @@ impl<R: Row> FrameWriter<R> {
         write().map_err(|source| FramesError::Write { path, source })
     }
 
-    fn close(mut self) -> Result<(), FramesError> {
+    /// Ends the part; `None` where there were no rows.
+    fn close(mut self) -> Result<Option<PartRecord>, FramesError> {
         if let Some(error) = self.error.take() {
             return Err(error);
         }
         self.flush()?;
-        if let Some(writer) = self.writer {
-            let path = self.path.display().to_string();
-            writer.close().map_err(|source| FramesError::Write { path, source })?;
-        }
-        Ok(())
+        let Some(writer) = self.writer else { return Ok(None) };
+        let path = self.path.display().to_string();
+        let file = writer.into_inner().map_err(|source| FramesError::Write { path, source })?;
+        Ok(Some(file.record(self.part)))
     }
 }
 
-fn write_all<R: Row>(staging: &Path, part: &str, rows: &[R]) -> Result<(), FramesError> {
-    let mut writer = FrameWriter::<R>::new(staging, part);
+fn write_all<R: Row>(staging: &Staging, name: &str, rows: &[R]) -> Result<Option<PartRecord>, FramesError> {
+    let mut writer = FrameWriter::<R>::new(staging, name);
     for row in rows {
         writer.push(row);
     }
@@ -118,15 +123,15 @@ pub struct Part {
 }
 
 impl Part {
-    fn new(staging: &Path, part: &str) -> Self {
+    fn new(staging: &Staging, name: &str) -> Self {
         Self {
-            calls: FrameWriter::new(staging, part),
-            args: FrameWriter::new(staging, part),
-            listings: FrameWriter::new(staging, part),
-            completions: FrameWriter::new(staging, part),
-            elicitations: FrameWriter::new(staging, part),
-            fields: FrameWriter::new(staging, part),
-            rejected: FrameWriter::new(staging, part),
+            calls: FrameWriter::new(staging, name),
+            args: FrameWriter::new(staging, name),
+            listings: FrameWriter::new(staging, name),
+            completions: FrameWriter::new(staging, name),
+            elicitations: FrameWriter::new(staging, name),
+            fields: FrameWriter::new(staging, name),
+            rejected: FrameWriter::new(staging, name),
         }
     }
 
@@ -134,14 +139,17 @@ impl Part {
         self.rejected.push(row);
     }
 
-    fn close(self) -> Result<(), FramesError> {
-        self.calls.close()?;
-        self.args.close()?;
-        self.listings.close()?;
-        self.completions.close()?;
-        self.elicitations.close()?;
-        self.fields.close()?;
-        self.rejected.close()
+    fn close(self) -> Result<Vec<PartRecord>, FramesError> {
+        let parts = [
+            self.calls.close()?,
+            self.args.close()?,
+            self.listings.close()?,
+            self.completions.close()?,
+            self.elicitations.close()?,
+            self.fields.close()?,
+            self.rejected.close()?,
+        ];
+        Ok(parts.into_iter().flatten().collect())
     }
 }
 
@@ -169,10 +177,10 @@ impl Sink for Part {
     }
 }
 
-/// One run's additions to a frames folder. Nothing of it is visible in the folder before [`Append::finish`].
+/// One run's additions to a frames folder. Nothing of it is part of the folder before [`Append::finish`].
 pub struct Append {
     folder: Folder,
-    staging: PathBuf,
+    staging: Staging,
     /// Rows that nothing can change any more.
     pub closed: Part,
     /// Rows that a later run may still change.
@@ -181,9 +189,9 @@ pub struct Append {
 
 impl Append {
     pub fn begin(folder: Folder) -> Result<Self, FramesError> {
-        let staging = folder.staging()?;
-        let part = format!("part-{:05}", folder.manifest.ingests + 1);
-        Ok(Self { closed: Part::new(&staging, &part), open: Part::new(&staging, "open"), staging, folder })
+        let staging = folder.stage()?;
+        let (part, open) = (name(&folder, "part"), name(&folder, "open"));
+        Ok(Self { closed: Part::new(&staging, &part), open: Part::new(&staging, &open), staging, folder })
     }
 
     /// Latest time of what earlier runs read.
@@ -191,7 +199,7 @@ impl Append {
         self.folder.manifest.last_ts.map(Ts)
     }
 
-    /// Writes the rest, moves everything into place and returns the folder as it is now.
+    /// Writes the rest, makes everything part of the folder and returns it as it is now.
     pub fn finish(
         self,
         snapshot: &Snapshot,
@@ -200,31 +208,22 @@ impl Append {
         sources: Vec<SourceRecord>,
     ) -> Result<Folder, FramesError> {
         let Self { mut folder, staging, closed, open } = self;
-        closed.close()?;
-        open.close()?;
-        let part = format!("part-{:05}", folder.manifest.ingests + 1);
-        write_all(&staging, &part, files)?;
-        write_all(&staging, "snapshot", &snapshot.sessions)?;
-        write_all(&staging, "snapshot", &snapshot.methods)?;
-        write_all(&staging, "snapshot", &snapshot.declarations)?;
-        write_all(&staging, "snapshot", &snapshot.catalogs)?;
-        // A frame that had open rows before and has none now must not keep the old ones.
-        for frame in [
-            CallRow::FRAME,
-            ArgRow::FRAME,
-            ListingRow::FRAME,
-            CompletionRow::FRAME,
-            ElicitationRow::FRAME,
-            FieldRow::FRAME,
-        ] {
-            let stale = folder.root.join(frame).join("open.parquet");
-            if stale.exists() {
-                std::fs::remove_file(&stale).map_err(FramesError::io(&stale, "remove"))?;
-            }
-        }
+        let mut parts = closed.close()?;
+        parts.extend(open.close()?);
+        parts.extend(write_all(&staging, &name(&folder, "part"), files)?);
+        let whole = name(&folder, "snapshot");
+        parts.extend(write_all(&staging, &whole, &snapshot.sessions)?);
+        parts.extend(write_all(&staging, &whole, &snapshot.methods)?);
+        parts.extend(write_all(&staging, &whole, &snapshot.declarations)?);
+        parts.extend(write_all(&staging, &whole, &snapshot.catalogs)?);
         let duplicates = snapshot.duplicates.iter().map(|(file, count)| (file.to_string(), *count)).collect();
         let last_ts = files.iter().filter_map(|file| file.last_ts).map(|ts| ts.0).max();
-        folder.commit(state, sources, duplicates, last_ts)?;
+        folder.commit(staging, Run { parts, state, sources, duplicates, last_ts })?;
         Ok(folder)
     }
+}
+
+/// Name of a file that the coming run writes.
+fn name(folder: &Folder, kind: &str) -> String {
+    format!("{kind}-{:05}", folder.manifest.ingests + 1)
 }

@@ -62,8 +62,8 @@ fn micros() -> Expr {
 
 fn scan<R: Row>(folder: &Folder, predicate: Option<Expr>) -> Result<Vec<R>, FramesError> {
     let mut rows = Vec::new();
-    for part in folder.parts(R::FRAME)? {
-        scan_part(&part, predicate.as_ref(), &mut rows)?;
+    for part in folder.manifest.parts_of(R::FRAME) {
+        scan_part(&folder.checked(part)?, predicate.as_ref(), &mut rows)?;
     }
     Ok(rows)
 }
@@ -98,8 +98,12 @@ fn scan_part<R: Row>(part: &Path, predicate: Option<&Expr>, rows: &mut Vec<R>) -
 /// Reads what the analyses need.
 ///
 /// # Errors
-/// A part that is missing a column or cannot be read is named.
+/// A folder whose first run has not ended. A part that is not there, was changed, is missing a column or cannot be read
+/// is named.
 pub fn load(folder: &Folder, filter: &Filter) -> Result<Frames, FramesError> {
+    if folder.manifest.ingests == 0 {
+        return Err(FramesError::Unfinished { path: folder.root.display().to_string() });
+    }
     let mut frames = Frames {
         files: scan::<FileRow>(folder, None)?,
         methods: scan::<MethodRow>(folder, None)?,
