@@ -367,9 +367,9 @@ fn structure(arg: &ArgRow) -> Option<bool> {
 
 /// `2026-03-01` of a day number since 1970-01-01.
 fn day_name(day: i64) -> String {
-    match jiff::Timestamp::from_microsecond(day.saturating_mul(DAY)) {
-        Ok(moment) => jiff::tz::TimeZone::UTC.to_datetime(moment).date().to_string(),
-        Err(_) => format!("day {day}"),
+    match Ts(day.saturating_mul(DAY)).on_calendar() {
+        Some(moment) => moment.date().to_string(),
+        None => format!("day {day}"),
     }
 }
 

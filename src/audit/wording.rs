@@ -137,14 +137,12 @@ pub fn percent(share: f64) -> String {
 
 /// `2026-03-01 10:02`, UTC; `None` outside the calendar.
 pub fn minute(ts: Ts) -> Option<String> {
-    let time = jiff::Timestamp::from_microsecond(ts.0).ok()?;
-    Some(time.strftime("%Y-%m-%d %H:%M").to_string())
+    Some(ts.on_calendar()?.strftime("%Y-%m-%d %H:%M").to_string())
 }
 
 /// `2026-03`, UTC.
 pub fn month(ts: Ts) -> Option<String> {
-    let time = jiff::Timestamp::from_microsecond(ts.0).ok()?;
-    Some(time.strftime("%Y-%m").to_string())
+    Some(ts.on_calendar()?.strftime("%Y-%m").to_string())
 }
 
 #[cfg(test)]

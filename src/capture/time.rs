@@ -53,7 +53,12 @@ pub fn prefix(text: &[u8]) -> Option<(Ts, usize)> {
     }
     // A leap second counts as the second before it.
     let seconds = days_before(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second.min(59) - offset;
-    Some((Ts(seconds * 1_000_000 + micros), at))
+    Some((on_calendar(seconds * 1_000_000 + micros)?, at))
+}
+
+/// A time that can be written again: of the years 0 to 9999, in UTC.
+fn on_calendar(micros: i64) -> Option<Ts> {
+    (-62_167_219_200_000_000..253_402_300_800_000_000).contains(&micros).then_some(Ts(micros))
 }
 
 /// Reads a number since the epoch; its size tells its unit: below 1e11 seconds, 1e14 milliseconds, 1e17 microseconds,
@@ -67,7 +72,7 @@ pub fn number(text: &[u8]) -> Option<Ts> {
             size if size < 100_000_000_000_000_000 => number,
             _ => number / 1_000,
         };
-        return Some(Ts(micros));
+        return on_calendar(micros);
     }
     let number: f64 = text.parse().ok().filter(|number: &f64| number.is_finite())?;
     let micros = match number.abs() {
@@ -76,8 +81,7 @@ pub fn number(text: &[u8]) -> Option<Ts> {
         size if size < 1e17 => number,
         _ => number / 1e3,
     };
-    // Years beyond these are no times of a capture.
-    (micros.abs() < 4e17).then_some(Ts(micros.round() as i64))
+    (micros.abs() < 4e17).then(|| on_calendar(micros.round() as i64))?
 }
 
 fn leap(year: i64) -> bool {
@@ -127,6 +131,16 @@ mod tests {
         fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..40), word in "[0-9TZ:., +-]{0,36}") {
             let _ = (text(&bytes), number(&bytes), text(word.as_bytes()), number(word.as_bytes()));
         }
+    }
+
+    #[test]
+    fn a_time_is_one_that_can_be_written_again() {
+        assert_eq!(text(b"9999-12-31T23:59:59.999999Z"), Some(Ts(253_402_300_799_999_999)));
+        assert_eq!(text(b"0000-01-01T00:00:00Z"), Some(Ts(-62_167_219_200_000_000)));
+        for outside in ["9999-12-31T23:59:59-00:01", "0000-01-01T00:00:00+00:01"] {
+            assert_eq!(text(outside.as_bytes()), None, "{outside}");
+        }
+        assert_eq!(number(b"-99999999999"), None);
     }
 
     #[test]

@@ -16,6 +16,20 @@ pub type Text = Arc<str>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Ts(pub i64);
 
+impl Ts {
+    /// The moment on the calendar, in UTC; `None` outside its years (-9999 to 9999).
+    pub fn on_calendar(self) -> Option<jiff::civil::DateTime> {
+        EPOCH.checked_add(jiff::SignedDuration::from_micros(self.0)).ok()
+    }
+
+    /// Midnight UTC.
+    pub fn of_day(day: jiff::civil::Date) -> Self {
+        Self((day - EPOCH.date()).get_days() as i64 * 86_400_000_000)
+    }
+}
+
+const EPOCH: jiff::civil::DateTime = jiff::civil::date(1970, 1, 1).at(0, 0, 0, 0);
+
 /// Who sent a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Direction {
