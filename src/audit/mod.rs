@@ -19,10 +19,12 @@ pub mod ledger;
 pub mod sessions;
 pub mod stats;
 pub mod tables;
+mod unmet;
 pub mod values;
 pub mod wording;
 
 pub use close::Unclosed;
+pub use unmet::unmet;
 
 use crate::expect::Expectations;
 use crate::finding::Finding;

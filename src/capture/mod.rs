@@ -24,7 +24,8 @@ use crate::protocol::message::{Text, Ts};
 use detect::Detection;
 use formats::{Format, Formats};
 use input::{Encoding, Input, Packing};
-use open::{Found, STDIN};
+use open::Found;
+pub use open::STDIN;
 use sink::FileFacts;
 use std::collections::HashMap;
 use std::fs::File;
@@ -35,6 +36,9 @@ use std::sync::atomic::AtomicU64;
 
 /// Bytes at the beginning of a file whose hash tells whether it is still the same file.
 const FINGERPRINT_BYTES: usize = 4096;
+
+/// Format of a file without content.
+pub const EMPTY: &str = "empty";
 
 /// How captures are to be read.
 #[derive(Debug, Clone, Default)]
@@ -85,6 +89,15 @@ struct Source {
     open: Option<Input>,
 }
 
+/// How a source is to be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reading {
+    /// From where an earlier run stopped, or from the beginning.
+    AsPlanned,
+    FromTheBeginning,
+    NotAtAll,
+}
+
 /// The files of a run, in natural order of their paths.
 pub struct Sources {
     sources: Vec<Source>,
@@ -104,6 +117,23 @@ impl Sources {
     /// The files, in the order of their indices.
     pub fn iter(&self) -> impl Iterator<Item = &FileInfo> {
         self.sources.iter().map(|source| &source.info)
+    }
+
+    /// Decides on each source, by what is known of it and its real path, without opening any again: a pipe can be read
+    /// but once.
+    pub fn settle(&mut self, mut decide: impl FnMut(&FileInfo, &Path) -> Reading) {
+        self.sources.retain_mut(|source| match decide(&source.info, &source.path) {
+            Reading::AsPlanned => true,
+            Reading::FromTheBeginning => {
+                source.resume = (0, 0);
+                true
+            }
+            Reading::NotAtAll => false,
+        });
+        for (index, source) in self.sources.iter_mut().enumerate() {
+            let index = u32::try_from(index).unwrap_or(u32::MAX);
+            (source.info.index, source.facts.index) = (index, index);
+        }
     }
 
     /// Bytes on disk that will be read.
@@ -220,7 +250,7 @@ fn recognise(
     let info = FileInfo {
         index: facts.index,
         path,
-        format: detection.as_ref().map_or("empty", |detection| detection.format.name()),
+        format: detection.as_ref().map_or(EMPTY, |detection| detection.format.name()),
         variant: detection.as_ref().and_then(|detection| detection.variant.clone()),
         why: detection.as_ref().map_or_else(|| "the file is empty".to_owned(), |detection| detection.why.clone()),
         first_ts: detection.as_ref().and_then(|detection| detection.first_ts),

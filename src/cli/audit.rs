@@ -4,17 +4,16 @@ use super::Exit;
 use super::args::AuditArgs;
 use super::error::CliError;
 use super::ingest::{self, Ingested};
-use super::plan::{self, FailOn};
-use super::progress::Voice;
+use super::plan::{self, FailOn, Outputs};
+use super::progress::{Voice, visible};
 use crate::expect::{self, Expectations};
 use crate::frames::folder::Folder;
 use crate::frames::store;
 use crate::protocol::message::Ts;
 use crate::report::{
-    HashKey, InputError, OutDir, RenderOptions, Report, Run, Section, render_json, render_markdown, render_terminal,
+    HashKey, InputError, RenderOptions, Report, Run, Section, render_json, render_markdown, render_terminal,
 };
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 /// Read when it is there and `--expect` names no other.
@@ -27,16 +26,18 @@ pub fn run(args: &AuditArgs, voice: Voice) -> Result<Exit, CliError> {
     let sections = sections(&args.only)?;
     let expectations = expectations(args)?;
     let key = args.hash_key_file.as_deref().map(plan::hash_key).transpose()?;
-    plan::outputs(args)?;
-    let out = match &args.out {
-        Some(dir) => Some(OutDir::create(dir).map_err(CliError::io(dir, "create the output folder"))?),
-        None => None,
-    };
-    let json = args.json.as_deref().map(Target::open).transpose()?;
-    let markdown = args.markdown.as_deref().map(Target::open).transpose()?;
+    let outputs = Outputs::of(args)?;
 
-    let (folder, errors, _scratch) = frames(args, key, voice)?;
+    let (folder, errors, _scratch) = frames(args, key, &outputs, voice)?;
     let frames = store::load(&folder, &filter)?;
+    for unmet in crate::audit::unmet(&frames, &expectations) {
+        let set = format!("{}.{}", unmet.intended.prompt, unmet.intended.argument);
+        match unmet.intended.source {
+            "command line" => voice.remark(format!("--intended {set}: {}", unmet.note)),
+            // One file may serve many servers: what this capture lacks is no news.
+            _ => voice.detail(format!("expectations, {set}: {}", unmet.note)),
+        }
+    }
     let rejected = frames.rejected.len();
     let audit =
         crate::audit::audit(&frames, &expectations).map_err(|unclosed| CliError::Failed(unclosed.to_string()))?;
@@ -55,11 +56,11 @@ pub fn run(args: &AuditArgs, voice: Voice) -> Result<Exit, CliError> {
         errors,
     };
 
+    let Outputs { json, markdown, out } = outputs;
     let alone = json.is_some() || markdown.is_some();
     let mut options = RenderOptions { top: args.top, reveal: args.reveal, sections, ..RenderOptions::default() };
     if let Some(out) = &out {
-        let path = args.out.clone().unwrap_or_default();
-        out.write(&report, &options).map_err(CliError::io(&path, "write the reports"))?;
+        out.write(&report, &options).map_err(CliError::io(out.path(), "write the reports"))?;
     }
     if let Some(target) = json {
         target.write(|to| render_json(&report, &options, to))?;
@@ -86,7 +87,7 @@ pub fn run(args: &AuditArgs, voice: Voice) -> Result<Exit, CliError> {
 type FramesOf = (Folder, Vec<InputError>, Option<tempfile::TempDir>);
 
 /// A frames folder is opened; captures are ingested into a temporary one. So there is one path to the answer.
-fn frames(args: &AuditArgs, key: Option<[u8; 32]>, voice: Voice) -> Result<FramesOf, CliError> {
+fn frames(args: &AuditArgs, key: Option<[u8; 32]>, outputs: &Outputs, voice: Voice) -> Result<FramesOf, CliError> {
     let folders: Vec<&String> = args.paths.iter().filter(|path| Folder::is_frames(Path::new(path))).collect();
     match (folders.as_slice(), args.paths.as_slice()) {
         ([folder], [_]) => Ok((Folder::open(Path::new(folder))?, Vec::new(), None)),
@@ -96,7 +97,7 @@ fn frames(args: &AuditArgs, key: Option<[u8; 32]>, voice: Voice) -> Result<Frame
                 .tempdir()
                 .map_err(CliError::io(&std::env::temp_dir(), "create a temporary folder"))?;
             let folder = Folder::open_or_create(scratch.path(), key)?;
-            let Ingested { folder, errors, .. } = ingest::into(folder, paths, &args.read, voice)?;
+            let Ingested { folder, errors, .. } = ingest::into(folder, paths, &args.read, outputs, voice)?;
             Ok((folder, errors, Some(scratch)))
         }
         ([folder, ..], _) => Err(CliError::usage(format!(
@@ -125,7 +126,8 @@ fn expectations(args: &AuditArgs) -> Result<Expectations, CliError> {
     let mut expectations = match path {
         Some(path) => {
             let text = std::fs::read_to_string(&path).map_err(CliError::io(&path, "read the expectations"))?;
-            expect::parse(&path.display().to_string(), &text).map_err(|error| CliError::Report(error.into()))?
+            expect::parse(&visible(&path.display().to_string()), &text)
+                .map_err(|error| CliError::Report(error.into()))?
         }
         None => Expectations::default(),
     };
@@ -134,35 +136,6 @@ fn expectations(args: &AuditArgs) -> Result<Expectations, CliError> {
         expectations.intended.push(intended);
     }
     Ok(expectations)
-}
-
-/// Where one output goes. A file is created before the work starts, so that a bad path fails at once.
-enum Target {
-    Stdout,
-    File(PathBuf, File),
-}
-
-impl Target {
-    fn open(path: &Path) -> Result<Self, CliError> {
-        if path == Path::new("-") {
-            return Ok(Self::Stdout);
-        }
-        let file = File::create(path).map_err(CliError::io(path, "write"))?;
-        Ok(Self::File(path.to_path_buf(), file))
-    }
-
-    fn write(self, render: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliError> {
-        match self {
-            Self::Stdout => {
-                let mut out = BufWriter::new(io::stdout().lock());
-                render(&mut out).and_then(|()| out.flush()).map_err(CliError::output)
-            }
-            Self::File(path, file) => {
-                let mut out = BufWriter::new(file);
-                render(&mut out).and_then(|()| out.flush()).map_err(CliError::io(&path, "write"))
-            }
-        }
-    }
 }
 
 /// Columns of the terminal, where standard output is one.

@@ -1,5 +1,6 @@
 //! Why a run could not be done, as a person reads it.
 
+use super::progress::visible;
 use crate::frames::folder::FramesError;
 use std::io;
 use std::path::Path;
@@ -12,11 +13,26 @@ pub enum CliError {
     Frames(#[from] FramesError),
     #[error("{path}: cannot {action}: {source}")]
     Io { path: String, action: &'static str, source: io::Error },
+    /// The reasons, one each.
+    #[error("{}", nothing(.0))]
+    Nothing(Vec<String>),
     #[error("{0}")]
     Failed(String),
     /// Shown with its place in the file.
     #[error("{0:?}")]
     Report(miette::Report),
+}
+
+/// One line a reason: what a reason quotes makes no lines of its own.
+fn nothing(reasons: &[String]) -> String {
+    match reasons {
+        [] => "nothing to read".to_owned(),
+        [reason] => visible(reason),
+        reasons => {
+            let lines: String = reasons.iter().map(|reason| format!("\n  {}", visible(reason))).collect();
+            format!("nothing could be read:{lines}")
+        }
+    }
 }
 
 impl CliError {

@@ -1,10 +1,12 @@
 //! `ingest`: captures → a frames folder. `audit` takes the same way, into a folder that it throws away.
 
+use super::Exit;
 use super::args::{IngestArgs, ReadArgs};
 use super::error::CliError;
+use super::plan::{self, Outputs};
 use super::progress::{Voice, watch};
-use super::{Exit, plan};
-use crate::capture::{self, CaptureError, Consumed, FileInfo, ReadOptions};
+use crate::audit::wording::plural;
+use crate::capture::{self, CaptureError, Consumed, EMPTY, FileInfo, ReadOptions, Reading, STDIN};
 use crate::exchange::Exchange;
 use crate::frames::SourceRecord;
 use crate::frames::append::Append;
@@ -15,7 +17,7 @@ use crate::schema::{FileRow, RejectedRow};
 use ahash::AHashMap;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -37,53 +39,62 @@ pub fn run(args: &IngestArgs, voice: Voice) -> Result<Exit, CliError> {
             args.frames.display()
         )));
     }
-    let Ingested { files, errors, folder } = into(folder, &args.paths, &args.read, voice)?;
+    let Ingested { files, errors, folder } = into(folder, &args.paths, &args.read, &Outputs::default(), voice)?;
     let messages: u64 = files.iter().map(|file| file.messages).sum();
     let rejected: u64 = files.iter().map(|file| file.rejected).sum();
     voice.remark(format!(
-        "{}: {} files, {messages} messages, {rejected} rejected records added; see `mcptally audit {}`",
+        "{}: {}, {}, {} added; see `mcptally audit {}`",
         folder.root.display(),
-        files.len(),
+        plural(files.len() as u64, "file"),
+        plural(messages, "message"),
+        plural(rejected, "rejected record"),
         folder.root.display()
     ));
     let complete = errors.is_empty() && rejected == 0;
     Ok(if complete || args.read.lenient { Exit::Done } else { Exit::Incomplete })
 }
 
-/// Reads captures into a frames folder.
+/// Reads captures into a frames folder. `outputs` is what the run will write: no capture may be among it.
 ///
 /// # Errors
 /// Only what makes the whole run impossible; a file that cannot be read is in [`Ingested::errors`].
-pub fn into(folder: Folder, paths: &[String], read: &ReadArgs, voice: Voice) -> Result<Ingested, CliError> {
+pub fn into(
+    folder: Folder,
+    paths: &[String],
+    read: &ReadArgs,
+    outputs: &Outputs,
+    voice: Voice,
+) -> Result<Ingested, CliError> {
     let known = Known::of(&folder);
-    let mut options = ReadOptions {
+    let options = ReadOptions {
         format: read.format.clone(),
         session_key: read.session_key.clone(),
         resume: known.resume(),
         ..ReadOptions::default()
     };
     let (mut sources, mut errors) = capture::discover(paths, &options);
-    let (repeated, changed) = known.repeated(sources.iter());
-    if !repeated.is_empty() || !changed.is_empty() {
-        // A file that was read to its end must not be counted again; one that was replaced is read from its beginning.
-        for path in &repeated {
-            voice.remark(format!("{path}: was read into this folder before; nothing in it is new"));
+    // A file that was read to its end must not be counted again; one that was replaced is read from its beginning.
+    let mut repeated = Vec::new();
+    let mut refused = None;
+    sources.settle(|info, path| {
+        // An empty file among them may be the empty list of an earlier report.
+        if info.format != EMPTY {
+            refused = refused.take().or_else(|| outputs.refuse(path));
         }
-        for path in &changed {
-            options.resume.remove(&absolute(path));
+        let reading = known.reading(info, path);
+        if reading == Reading::NotAtAll {
+            repeated.push(info.path.clone());
         }
-        options.resume.retain(|path, _| !repeated.iter().any(|known| absolute(known) == *path));
-        let wanted: Vec<String> =
-            sources.iter().map(|info| info.path.to_string()).filter(|path| !repeated.contains(path)).collect();
-        (sources, errors) = capture::discover(&wanted, &options);
+        reading
+    });
+    if let Some(refused) = refused {
+        return Err(refused);
     }
-    if sources.is_empty() && repeated.is_empty() {
-        let reasons: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        return Err(CliError::Failed(match reasons.as_slice() {
-            [] => "nothing to read".to_owned(),
-            [reason] => reason.clone(),
-            reasons => format!("nothing could be read:\n  {}", reasons.join("\n  ")),
-        }));
+    for path in &repeated {
+        voice.remark(format!("{path}: was read into this folder before; nothing in it is new"));
+    }
+    if repeated.is_empty() && sources.iter().all(|info| info.format == EMPTY) {
+        return Err(CliError::Nothing(errors.iter().map(ToString::to_string).collect()));
     }
     for note in &sources.notes {
         voice.detail(note);
@@ -157,7 +168,7 @@ impl Rejections {
 
     fn tell(&self, voice: Voice) {
         for (file, (line, reason, count)) in &self.0 {
-            let records = if *count == 1 { "1 record".to_owned() } else { format!("{count} records") };
+            let records = plural(*count, "record");
             voice.remark(format!(
                 "{file}:{line}: {reason}; {records} could not be read: `mcptally audit --out DIR` lists all in \
                  rejected.ndjson, --format names another format, --lenient accepts the loss"
@@ -170,12 +181,11 @@ fn input_error(error: &CaptureError) -> InputError {
     InputError { file: error.path().unwrap_or("(command line)").into(), message: error.to_string() }
 }
 
-fn absolute(path: &str) -> PathBuf {
-    std::fs::canonicalize(path).unwrap_or_else(|_| PathBuf::from(path))
-}
-
 fn record(consumed: &Consumed) -> Option<SourceRecord> {
     // Standard input has no name under which it could come again.
+    if &*consumed.shown == STDIN {
+        return None;
+    }
     let path = std::fs::canonicalize(&consumed.path).ok()?;
     Some(SourceRecord {
         path: path.display().to_string(),
@@ -206,19 +216,18 @@ impl Known {
         resumable.map(|(path, source)| (path.clone(), (source.consumed, source.lines))).collect()
     }
 
-    /// Paths that were read to their end before, and paths whose beginning is not what was read then.
-    fn repeated<'a>(&self, infos: impl Iterator<Item = &'a FileInfo>) -> (Vec<String>, Vec<String>) {
-        let (mut repeated, mut changed) = (Vec::new(), Vec::new());
-        for info in infos {
-            let Some(source) = self.sources.get(&absolute(&info.path)) else { continue };
-            let head = capture::fingerprint(&absolute(&info.path), source.consumed).unwrap_or_default();
-            if source.head != format!("{head:016x}") {
-                changed.push(info.path.to_string());
-            } else if !source.resumable || source.consumed >= info.disk_bytes {
-                repeated.push(info.path.to_string());
-            }
+    /// How a source is to be read, given what was read of it before.
+    fn reading(&self, info: &FileInfo, path: &Path) -> Reading {
+        let Some(real) = path.canonicalize().ok().filter(|_| &*info.path != STDIN) else { return Reading::AsPlanned };
+        let Some(source) = self.sources.get(&real) else { return Reading::AsPlanned };
+        let head = capture::fingerprint(&real, source.consumed).unwrap_or_default();
+        if source.head != format!("{head:016x}") {
+            Reading::FromTheBeginning
+        } else if !source.resumable || source.consumed >= info.disk_bytes {
+            Reading::NotAtAll
+        } else {
+            Reading::AsPlanned
         }
-        (repeated, changed)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::args::InspectArgs;
 use super::ingest;
+use super::plan::Outputs;
 use super::progress::Voice;
 use super::{CliError, Exit};
 use crate::capture::formats::Formats;
@@ -18,7 +19,7 @@ pub fn run(args: &InspectArgs, voice: Voice) -> Result<Exit, CliError> {
         .tempdir()
         .map_err(CliError::io(&std::env::temp_dir(), "create a temporary folder"))?;
     let folder = Folder::open_or_create(scratch.path(), None)?;
-    let ingested = ingest::into(folder, &args.paths, &args.read, voice)?;
+    let ingested = ingest::into(folder, &args.paths, &args.read, &Outputs::default(), voice)?;
     let frames = store::load(&ingested.folder, &Filter::default())?;
     let key = HashKey::new(ingested.folder.hash_key()?);
     let page = Page::with_key(&key, false);
@@ -46,7 +47,7 @@ pub fn run(args: &InspectArgs, voice: Voice) -> Result<Exit, CliError> {
 
 fn ledger(file: &FileRow, shown: &dyn Fn(&str) -> String, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", shown(&file.file))?;
-    let version = file.format_version.as_deref().map(|version| format!(" ({version})")).unwrap_or_default();
+    let version = file.format_version.as_deref().map(|version| format!(" ({})", shown(version))).unwrap_or_default();
     writeln!(out, "  {}{version}: {}", file.format, shown(&file.why))?;
     writeln!(
         out,

@@ -61,8 +61,12 @@ pub fn run(cli: Cli) -> Exit {
             let _ = writeln!(anstream::stderr(), "mcptally: {report:?}");
             Exit::Incomplete
         }
+        Err(error @ error::CliError::Nothing(_)) => {
+            let _ = writeln!(anstream::stderr(), "mcptally: {error}");
+            Exit::Incomplete
+        }
         Err(error) => {
-            let _ = writeln!(anstream::stderr(), "mcptally: {}", progress::visible(&error.to_string()));
+            voice.problem(error);
             Exit::Incomplete
         }
     }

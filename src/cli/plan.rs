@@ -6,7 +6,9 @@ use super::error::CliError;
 use crate::finding::{Finding, RULES, Severity};
 use crate::frames::store::Filter;
 use crate::protocol::message::Ts;
-use std::path::Path;
+use crate::report::{OutDir, whole};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
 
 /// A threshold of `--fail-on`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,43 +74,121 @@ pub fn moment(option: &str, text: &str) -> Result<Ts, CliError> {
     if let Ok(timestamp) = text.parse::<jiff::Timestamp>() {
         return Ok(Ts(timestamp.as_microsecond()));
     }
-    match format!("{text}T00:00:00Z").parse::<jiff::Timestamp>() {
-        Ok(midnight) => Ok(Ts(midnight.as_microsecond())),
-        Err(_) => Err(CliError::usage(format!(
+    match text.parse::<jiff::civil::Date>() {
+        Ok(day) if text.len() == "2026-03-01".len() => Ok(Ts::of_day(day)),
+        _ => Err(CliError::usage(format!(
             "{option} {text}: not a time; write a date (2026-03-01, midnight UTC) or a time with zone \
              (2026-03-01T08:00:00Z)"
         ))),
     }
 }
 
-/// Refuses an output that would be written over a file to be read, or over the other output. A report of an earlier
-/// run inside a folder that is read is fair to replace: only files that were named count.
-pub fn outputs(args: &AuditArgs) -> Result<(), CliError> {
-    let outputs = [("--json", args.json.as_deref()), ("--markdown", args.markdown.as_deref())];
-    if let [(_, Some(json)), (_, Some(markdown))] = outputs
-        && json == markdown
-    {
-        let path = json.display();
-        return Err(CliError::usage(format!("--json and --markdown both write {path}: give each a file of its own")));
-    }
-    let inputs = args.paths.iter().map(Path::new).chain(args.expect.as_deref());
-    let inputs: Vec<_> = inputs.filter(|path| path.is_file()).filter_map(|path| path.canonicalize().ok()).collect();
-    for (option, path) in outputs {
-        let Some(path) = path else { continue };
-        if path.canonicalize().is_ok_and(|output| inputs.contains(&output)) {
-            let path = path.display();
-            return Err(CliError::usage(format!("{option} {path}: would be written over a file to be read")));
+/// What a run writes, with the options that say so.
+#[derive(Debug, Default)]
+pub struct Outputs {
+    pub json: Option<Target>,
+    pub markdown: Option<Target>,
+    pub out: Option<OutDir>,
+}
+
+impl Outputs {
+    /// What is to be written can be written, as far as can be known before the work; nothing of it is touched.
+    ///
+    /// # Errors
+    /// Two outputs in one place, an output over a file that was named, a place that cannot be written.
+    pub fn of(args: &AuditArgs) -> Result<Self, CliError> {
+        if let (Some(json), Some(markdown)) = (&args.json, &args.markdown)
+            && (json == markdown || real(json).is_some_and(|json| Some(json) == real(markdown)))
+        {
+            let path = json.display();
+            return Err(CliError::usage(format!(
+                "--json and --markdown both write {path}: give each a file of its own"
+            )));
+        }
+        let target = |path: &Option<PathBuf>| path.as_deref().map(Target::open).transpose();
+        let out = args.out.as_deref();
+        let outputs = Self {
+            json: target(&args.json)?,
+            markdown: target(&args.markdown)?,
+            out: out.map(|dir| OutDir::prepare(dir).map_err(CliError::io(dir, "write the reports"))).transpose()?,
+        };
+        let read = args.paths.iter().map(Path::new).chain(args.expect.as_deref()).chain(args.hash_key_file.as_deref());
+        match read.filter(|path| path.is_file()).find_map(|path| outputs.refuse(path)) {
+            Some(refusal) => Err(refusal),
+            None => Ok(outputs),
         }
     }
-    Ok(())
+
+    /// The refusal to write over a file that is read. Reports of an earlier run may be written over: none is a capture.
+    pub fn refuse(&self, read: &Path) -> Option<CliError> {
+        let over = real(read)?;
+        let files = [("--json", &self.json), ("--markdown", &self.markdown)];
+        let file = files.into_iter().find_map(|(option, target)| match target {
+            Some(Target::File(path)) if real(path).as_ref() == Some(&over) => {
+                Some((option, path.display().to_string()))
+            }
+            _ => None,
+        });
+        let folder = || {
+            let out = self.out.as_ref().filter(|out| out.replaces(read))?;
+            Some(("--out", out.path().display().to_string()))
+        };
+        let (option, output) = file.or_else(folder)?;
+        let read = read.display();
+        Some(CliError::usage(format!(
+            "{option} {output}: {read} is read and would be written over; name another place"
+        )))
+    }
+}
+
+fn real(path: &Path) -> Option<PathBuf> {
+    path.canonicalize().ok()
+}
+
+/// Where one output goes.
+#[derive(Debug)]
+pub enum Target {
+    Stdout,
+    File(PathBuf),
+}
+
+impl Target {
+    fn open(path: &Path) -> Result<Self, CliError> {
+        if path == Path::new("-") {
+            return Ok(Self::Stdout);
+        }
+        whole::probe(path).map_err(CliError::io(path, "write"))?;
+        Ok(Self::File(path.to_path_buf()))
+    }
+
+    pub fn write(self, render: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliError> {
+        match self {
+            Self::Stdout => {
+                let mut out = BufWriter::new(io::stdout().lock());
+                render(&mut out).and_then(|()| out.flush()).map_err(CliError::output)
+            }
+            Self::File(path) => whole::write(&path, render).map_err(CliError::io(&path, "write")),
+        }
+    }
 }
 
 /// The filter of an audit.
 pub fn filter(args: &AuditArgs) -> Result<Filter, CliError> {
     let text = |value: &Option<String>| value.as_deref().map(Into::into);
+    let since = args.since.as_deref().map(|at| moment("--since", at)).transpose()?;
+    let until = args.until.as_deref().map(|at| moment("--until", at)).transpose()?;
+    if let (Some(since), Some(until)) = (since, until)
+        && since >= until
+    {
+        return Err(CliError::usage(format!(
+            "--since {} is not before --until {}: nothing lies between them (a day ends where the next begins)",
+            args.since.as_deref().unwrap_or_default(),
+            args.until.as_deref().unwrap_or_default()
+        )));
+    }
     Ok(Filter {
-        since: args.since.as_deref().map(|at| moment("--since", at)).transpose()?,
-        until: args.until.as_deref().map(|at| moment("--until", at)).transpose()?,
+        since,
+        until,
         server: text(&args.server),
         prompt: text(&args.prompt),
         client: text(&args.client),
@@ -136,6 +216,7 @@ mod tests {
     fn dates_are_midnight_utc_and_times_need_a_zone() {
         assert_eq!(moment("--since", "2026-03-01").ok(), Some(Ts(1_772_323_200_000_000)));
         assert_eq!(moment("--since", "2026-03-01T01:00:00+01:00").ok(), Some(Ts(1_772_323_200_000_000)));
+        assert_eq!(moment("--until", "9999-12-31").ok(), Some(Ts(253_402_214_400_000_000)));
         assert!(moment("--since", "2026-03-01T01:00:00").is_err());
         assert!(moment("--since", "yesterday").is_err());
     }

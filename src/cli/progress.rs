@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// A message with nothing invisible in it: file names and key names come from outside. Lines stay lines.
+/// A message as one line with nothing invisible in it: file names and key names come from outside.
 pub fn visible(message: &str) -> String {
-    message.split('\n').map(reveal).collect::<Vec<_>>().join("\n")
+    reveal(message)
 }
 
 /// How much is said.

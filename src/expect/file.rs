@@ -119,7 +119,9 @@ pub fn parse(name: &str, text: &str) -> Result<Expectations, FileError> {
 
 /// What is wrong with an `--intended`.
 #[derive(Debug, thiserror::Error)]
-#[error("--intended {flag}: write PROMPT.ARGUMENT=a,b,c (a comma inside a value needs an expectations file)")]
+#[error(
+    "--intended {flag}: write PROMPT.ARGUMENT=a,b,c with at least one value (a comma inside a value, or the empty value alone, needs an expectations file)"
+)]
 pub struct FlagError {
     flag: String,
 }
@@ -132,7 +134,8 @@ pub fn parse_flag(flag: &str) -> Result<Intended, FlagError> {
     let wrong = || FlagError { flag: flag.to_owned() };
     let (name, values) = flag.split_once('=').ok_or_else(wrong)?;
     let (prompt, argument) = name.rsplit_once('.').ok_or_else(wrong)?;
-    if prompt.is_empty() || argument.is_empty() || values.is_empty() {
+    // A set of the empty value alone says more than a slip of the keyboard can: that is for the file.
+    if prompt.is_empty() || argument.is_empty() || values.split(',').all(str::is_empty) {
         return Err(wrong());
     }
     Ok(Intended {
@@ -186,7 +189,7 @@ mod tests {
         let read = parse_flag("team.reply.tone=warm,firm,").unwrap();
         assert_eq!((&*read.prompt, &*read.argument), ("team.reply", "tone"));
         assert_eq!(read.values, ["warm".into(), "firm".into(), "".into()] as [Text; 3]);
-        for wrong in ["tone=warm", "reply.tone", ".tone=a", "reply.=a", "reply.tone="] {
+        for wrong in ["tone=warm", "reply.tone", ".tone=a", "reply.=a", "reply.tone=", "reply.tone=,,,"] {
             assert!(parse_flag(wrong).is_err(), "{wrong}");
         }
     }

@@ -1,6 +1,6 @@
 //! A CSV file for every table, with all rows.
 
-use super::files::{OutDir, Output};
+use super::files::{Draft, Output};
 use super::grid::Grid;
 use super::model::{RenderOptions, Report};
 use super::printable::Page;
@@ -15,7 +15,7 @@ impl Output for Tables {
         &["tables/"]
     }
 
-    fn write(&self, report: &Report, options: &RenderOptions, dir: &OutDir) -> io::Result<()> {
+    fn write(&self, report: &Report, options: &RenderOptions, dir: &Draft) -> io::Result<()> {
         let page = Page::new(report, options);
         for grid in tables::all(report) {
             dir.file(&format!("tables/{}.csv", grid.name), |file| write_grid(&grid, &page, file))?;

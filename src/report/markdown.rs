@@ -1,6 +1,6 @@
 //! An incident write-up in GitHub-flavoured Markdown.
 
-use super::files::{OutDir, Output};
+use super::files::{Draft, Output};
 use super::model::{RenderOptions, Report, Section};
 use super::outline::{self, Block, Line, Table};
 use super::printable::Page;
@@ -24,7 +24,7 @@ impl Output for Incident {
         &["report.md"]
     }
 
-    fn write(&self, report: &Report, options: &RenderOptions, dir: &OutDir) -> io::Result<()> {
+    fn write(&self, report: &Report, options: &RenderOptions, dir: &Draft) -> io::Result<()> {
         dir.file("report.md", |file| render_markdown(report, options, file))
     }
 }

@@ -18,6 +18,7 @@ mod terminal;
 #[cfg(test)]
 mod tests;
 mod time;
+pub mod whole;
 mod words;
 
 pub use files::OutDir;

@@ -5,7 +5,7 @@ use super::chart::canvas::Canvas;
 use super::chart::column::{Column, column};
 use super::chart::sessions::{Dot, Sessions, sessions};
 use super::chart::{font, paint};
-use super::files::{OutDir, Output};
+use super::files::{Draft, LEFT_OUT, Output};
 use super::grid::significant;
 use super::model::{RenderOptions, Report};
 use super::outline;
@@ -31,7 +31,7 @@ impl Output for Charts {
         &["charts/"]
     }
 
-    fn write(&self, report: &Report, options: &RenderOptions, dir: &OutDir) -> io::Result<()> {
+    fn write(&self, report: &Report, options: &RenderOptions, dir: &Draft) -> io::Result<()> {
         if !font::register() {
             return Err(io::Error::other("the compiled-in font cannot be read"));
         }
@@ -41,7 +41,7 @@ impl Output for Charts {
             paint::svg(canvas, &dir.path(&format!("charts/{name}.svg")))?;
         }
         if let Some(left_out) = left_out {
-            dir.file("charts/left-out.txt", |file| io::Write::write_all(file, left_out.as_bytes()))?;
+            dir.file(&format!("charts/{LEFT_OUT}"), |file| io::Write::write_all(file, left_out.as_bytes()))?;
         }
         Ok(())
     }

@@ -240,14 +240,21 @@ fn an_empty_audit_renders() {
 fn the_output_folder_holds_every_format_and_nothing_of_an_earlier_run() {
     let scratch = tempfile::tempdir().unwrap();
     let path = scratch.path().join("deep/out");
-    let out = OutDir::create(&path).unwrap();
-    assert!(path.join("report.json").exists() && path.join("charts").is_dir());
-    std::fs::write(path.join("charts/old.png"), "x").unwrap();
-    std::fs::write(path.join("charts/mine.txt"), "x").unwrap();
-    drop(out);
-    let out = OutDir::create(&path).unwrap();
-    assert!(!path.join("charts/old.png").exists() && path.join("charts/mine.txt").exists());
+    let out = OutDir::prepare(&path).unwrap();
+    assert!(!scratch.path().join("deep").exists(), "nothing is made before there is something to write");
+    std::fs::create_dir_all(path.join("charts")).unwrap();
+    for (name, ours) in [("old.png", true), ("left-out.txt", true), ("mine.txt", false)] {
+        let file = path.join("charts").join(name);
+        std::fs::write(&file, "x").unwrap();
+        assert_eq!(out.replaces(&file), ours, "{name}");
+    }
     out.write(&fixture::report(), &RenderOptions::default()).unwrap();
+    assert!(!path.join("charts/old.png").exists() && !path.join("charts/left-out.txt").exists());
+    assert!(path.join("charts/mine.txt").exists());
+    assert!(out.replaces(&path.join("report.json")));
+    let hidden =
+        std::fs::read_dir(&path).unwrap().any(|entry| entry.unwrap().file_name().as_encoded_bytes()[0] == b'.');
+    assert!(!hidden, "the draft is gone");
     let names = |folder: &str| -> BTreeSet<String> {
         std::fs::read_dir(path.join(folder))
             .unwrap()
@@ -273,8 +280,10 @@ fn a_bad_output_path_fails_at_once() {
     let scratch = tempfile::tempdir().unwrap();
     let file = scratch.path().join("file");
     std::fs::write(&file, "").unwrap();
-    assert!(OutDir::create(&file).is_err());
-    assert!(OutDir::create(&file.join("below")).is_err());
+    std::fs::create_dir_all(scratch.path().join("taken/report.json")).unwrap();
+    for wrong in [&file, &file.join("below"), &scratch.path().join("taken")] {
+        assert!(OutDir::prepare(wrong).is_err(), "{}", wrong.display());
+    }
 }
 
 #[test]

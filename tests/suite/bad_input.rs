@@ -1,6 +1,6 @@
 //! What goes wrong is named, with the file and what to do, and the exit status says how far the run came.
 
-use crate::support::{Run, capture, count, rows, run, run_in};
+use crate::support::{Run, capture, count, rows, run, run_in, run_with_input};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -49,7 +49,7 @@ fn each_fault_has_its_own_message() {
     write(
         at,
         "old/manifest.json",
-        r#"{"version":"mcptally.frames/0","tool":"0.0.1","hash_key":"","ingests":1,"sources":[]}"#,
+        r#"{"version":"mcptally.frames/1","tool":"0.0.1","hash_key":"","ingests":1,"sources":[],"last_ts":null,"duplicates":[]}"#,
     );
 
     let mut messages = BTreeSet::new();
@@ -58,14 +58,28 @@ fn each_fault_has_its_own_message() {
         let message = fails(&run_in(at, ["audit", path]), path);
         messages.insert(message.replace(path, "PATH"));
     }
-    // An empty file is read to its end: it is named, and nothing is missing from the report.
-    let run = run_in(at, ["audit", "empty.ndjson"]);
-    assert_eq!(run.status, Some(0), "{}", run.stderr);
-    assert!(run.stderr.contains("empty.ndjson"), "{}", run.stderr);
-    messages.insert(run.stderr.replace("empty.ndjson", "PATH"));
-    assert_eq!(messages.len(), faults.len() + 1, "faults share a message: {messages:#?}");
-    let message = fails(&run_in(at, ["audit", "old"]), "mcptally.frames/0");
+    assert_eq!(messages.len(), faults.len(), "faults share a message: {messages:#?}");
+    let message = fails(&run_in(at, ["audit", "old"]), "mcptally.frames/1");
     assert!(message.contains("ingest"), "the message does not say what to do: {message}");
+}
+
+/// Among others an empty file is read to its end: it is named, and nothing is missing from the report. Nothing but
+/// empty files is no capture.
+#[test]
+fn empty_files_are_named_and_alone_are_nothing_to_audit() {
+    let folder = folder();
+    let at = folder.path();
+    write(at, "good.ndjson", GOOD);
+    write(at, "empty.ndjson", "");
+    write(at, "also-empty.log", "");
+    let among = run_in(at, ["audit", "empty.ndjson", "good.ndjson"]);
+    assert_eq!(among.status, Some(0), "{}", among.stderr);
+    assert!(among.stderr.contains("empty.ndjson"), "{}", among.stderr);
+    for verb in [&["audit"][..], &["audit", "--lenient"], &["ingest", "--frames", "frames"]] {
+        let message = fails(&run_in(at, verb.iter().chain(&["empty.ndjson", "also-empty.log"])), "empty.ndjson");
+        assert!(message.contains("also-empty.log"), "{message}");
+    }
+    assert!(!at.join("frames").exists());
 }
 
 /// Skipped where everything can be read (root ignores permissions).
@@ -105,15 +119,33 @@ fn an_output_that_cannot_be_made_is_named() {
     assert!(run.stdout.is_empty());
 }
 
-/// The capture is still there afterwards.
+/// The capture is still there afterwards, however it was found.
 #[test]
 fn an_output_over_a_capture_is_refused() {
     let folder = folder();
-    write(folder.path(), "good.ndjson", GOOD);
-    for option in ["--json", "--markdown"] {
-        fails(&run_in(folder.path(), ["audit", "good.ndjson", option, "./good.ndjson"]), "./good.ndjson");
+    fs::create_dir_all(folder.path().join("logs/tables")).expect("a folder");
+    for capture in ["logs/good.ndjson", "logs/report.json", "logs/tables/good.csv"] {
+        write(folder.path(), capture, GOOD);
+        let outputs: &[&[&str]] = if capture.ends_with("good.ndjson") {
+            &[&["--json", "./logs/good.ndjson"], &["--markdown", "logs/good.ndjson"]]
+        } else {
+            &[&["--out", "logs"]]
+        };
+        for output in outputs {
+            for path in [capture, "logs", "logs/**/*.*"] {
+                fails(&run_in(folder.path(), ["audit", path].iter().chain(*output)), capture);
+            }
+        }
+        assert_eq!(fs::read_to_string(folder.path().join(capture)).expect("still there"), GOOD);
+        fs::remove_file(folder.path().join(capture)).expect("removed");
     }
-    assert_eq!(fs::read_to_string(folder.path().join("good.ndjson")).expect("still there"), GOOD);
+    // A report of an earlier run is no capture, though it lies among them.
+    write(folder.path(), "logs/good.ndjson", GOOD);
+    for _ in 0..2 {
+        let run = run_in(folder.path(), ["audit", "logs", "--out", "logs", "--json", "logs/alone.json"]);
+        assert_eq!(run.status, Some(0), "{}", run.stderr);
+    }
+    write(folder.path(), "good.ndjson", GOOD);
     let both = run_in(folder.path(), ["audit", "good.ndjson", "--json", "-", "--markdown", "-"]);
     fails(&both, "--json and --markdown");
     assert!(both.stdout.is_empty());
@@ -144,6 +176,28 @@ fn any_file_name_can_be_met_and_named() {
     assert_eq!(files("**/*.ndjson").1, named);
     let (_, named) = files(".*.ndjson");
     assert_eq!(named, ["\".hidden.ndjson\""]);
+}
+
+/// A line feed in a name divides no message.
+#[cfg(unix)]
+#[test]
+fn a_name_of_two_lines_makes_no_lines_of_its_own() {
+    let folder = folder();
+    write(folder.path(), "two\nmcptally.ndjson", BROKEN);
+    write(folder.path(), "two\nempty.ndjson", "");
+    let paths: [&[&str]; 4] = [
+        &["two\nmcptally.ndjson", "two\nempty.ndjson"],
+        &["two\nmissing.ndjson"],
+        &["two\nmissing.ndjson", "two\nempty.ndjson"],
+        &["two\nmcptally.ndjson", "--json", "two\nnowhere/report.json"],
+    ];
+    for paths in paths {
+        let run = run_in(folder.path(), ["audit", "-v"].iter().chain(paths));
+        assert_eq!(run.status, Some(2));
+        assert!(run.stderr.contains("two␊"), "{}", run.stderr);
+        let ours = |line: &str| line.starts_with("mcptally: ") || line.starts_with("  two␊");
+        assert!(run.stderr.lines().all(ours), "{}", run.stderr);
+    }
 }
 
 #[test]
@@ -178,6 +232,7 @@ fn options_that_mean_nothing_are_refused() {
     write(folder.path(), "good.ndjson", GOOD);
     for (option, value) in [
         ("--intended", "hello"),
+        ("--intended", "hello.tone=,,,"),
         ("--format", "papyrus"),
         ("--since", "yesterday-ish"),
         ("--only", "everything"),
@@ -185,6 +240,19 @@ fn options_that_mean_nothing_are_refused() {
         ("--hash-key-file", "good.ndjson"),
     ] {
         fails(&run_in(folder.path(), ["audit", "good.ndjson", option, value]), value);
+    }
+    let period = ["audit", "good.ndjson", "--since", "2026-03-02", "--until", "2026-03-02"];
+    fails(&run_in(folder.path(), period), "--since 2026-03-02");
+}
+
+#[test]
+fn an_intended_set_that_judges_nothing_is_noted() {
+    let folder = folder();
+    write(folder.path(), "good.ndjson", GOOD);
+    for (set, what) in [("helo.tone=a,b", "`helo`"), ("hello.tone=a,b", "`tone`")] {
+        let run = run_in(folder.path(), ["audit", "good.ndjson", "--intended", set]);
+        assert_eq!(run.status, Some(0), "{}", run.stderr);
+        assert!(run.stderr.contains("--intended") && run.stderr.contains(what), "{}", run.stderr);
     }
 }
 
@@ -241,6 +309,61 @@ fn fail_on_sets_the_status_and_2_wins() {
     assert_eq!(both.status, Some(2), "{}", both.stderr);
     let lenient = run_in(folder.path(), ["audit", file.as_str(), "broken.ndjson", "--fail-on", "error", "--lenient"]);
     assert_eq!(lenient.status, Some(1), "{}", lenient.stderr);
+}
+
+/// A run that fails after its outputs were accepted: none of them is begun.
+#[test]
+fn a_failed_run_leaves_earlier_reports_as_they_are() {
+    let folder = folder();
+    let at = folder.path();
+    write(at, "good.ndjson", GOOD);
+    let outputs = ["--json", "report.json", "--markdown", "report.md", "--out", "out"];
+    let content = || -> Vec<(std::path::PathBuf, Vec<u8>)> {
+        let files = walkdir::WalkDir::new(at).sort_by_file_name().into_iter().map(|entry| entry.expect("an entry"));
+        let files = files.filter(|entry| entry.file_type().is_file());
+        files.map(|entry| (entry.path().to_owned(), fs::read(entry.path()).expect("readable"))).collect()
+    };
+    let before = content();
+    fails(&run_in(at, ["audit", "missing.ndjson"].iter().chain(&outputs)), "missing.ndjson");
+    assert_eq!(content(), before, "nothing was made");
+    assert!(!at.join("out").exists());
+    assert_eq!(run_in(at, ["audit", "good.ndjson"].iter().chain(&outputs)).status, Some(0));
+    let before = content();
+    assert!(before.len() > 10);
+    fails(&run_in(at, ["audit", "missing.ndjson"].iter().chain(&outputs)), "missing.ndjson");
+    assert_eq!(content(), before, "nothing was touched");
+}
+
+/// A part of the frames that is gone makes wrong sums, not fewer: it is an error, and the part is named.
+#[test]
+fn a_frames_folder_without_one_of_its_parts_is_refused() {
+    let folder = folder();
+    let at = folder.path();
+    write(at, "good.ndjson", GOOD);
+    assert_eq!(run_in(at, ["ingest", "good.ndjson", "--frames", "frames"]).status, Some(0));
+    let part = "frames/prompt_calls/part-00001.parquet";
+    let whole = fs::read(at.join(part)).expect("a part");
+    write(at, part, &whole[..whole.len() / 2]);
+    assert!(fails(&run_in(at, ["audit", "frames"]), part).contains("ingest the captures again"));
+    fs::remove_file(at.join(part)).expect("removed");
+    assert!(fails(&run_in(at, ["audit", "frames"]), part).contains("ingest the captures again"));
+}
+
+/// Standard input can be read but once: not again after it is known which files were read before.
+#[test]
+fn standard_input_is_read_once_beside_a_file_read_before() {
+    let folder = folder();
+    let at = folder.path();
+    write(at, "good.ndjson", GOOD);
+    assert_eq!(run_in(at, ["ingest", "good.ndjson", "--frames", "frames"]).status, Some(0));
+    let run = run_with_input(at, ["ingest", "-", "good.ndjson", "-", "--frames", "frames"], GOOD);
+    assert_eq!(run.status, Some(0), "{}", run.stderr);
+    let report = run_in(at, ["audit", "frames", "--json", "-"]).json();
+    assert_eq!(count(&report["ledger"]["totals"], "prompt_calls"), 2);
+    let files: Vec<_> = rows(&report["ledger"], "files").iter().map(|file| file["file"].as_str()).collect();
+    assert_eq!(files, [Some("good.ndjson"), Some("-")]);
+    // A file that is not there is still an error when another was read before.
+    fails(&run_in(at, ["ingest", "good.ndjson", "missing.ndjson", "--frames", "frames"]), "missing.ndjson");
 }
 
 #[test]

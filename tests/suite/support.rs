@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use std::ffi::OsStr;
+use std::io::{Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -31,8 +32,20 @@ where
     I: IntoIterator<Item = S>,
     S: AsRef<OsStr>,
 {
+    run_with_input(folder, arguments, "")
+}
+
+/// As [`run_in`], with something on standard input.
+pub fn run_with_input<I, S>(folder: &Path, arguments: I, input: &str) -> Run
+where
+    I: IntoIterator<Item = S>,
+    S: AsRef<OsStr>,
+{
+    let mut standard_input = tempfile::tempfile().expect("a temporary file");
+    standard_input.write_all(input.as_bytes()).and_then(|()| standard_input.rewind()).expect("input is written");
     let output = Command::new(env!("CARGO_BIN_EXE_mcptally"))
         .args(arguments)
+        .stdin(standard_input)
         .current_dir(folder)
         .env("NO_COLOR", "1")
         .env("COLUMNS", "120")
