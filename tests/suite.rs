@@ -6,6 +6,8 @@ mod bad_input;
 mod captures;
 #[path = "suite/commands.rs"]
 mod commands;
+#[path = "suite/detection.rs"]
+mod detection;
 #[path = "suite/direction.rs"]
 mod direction;
 #[path = "suite/golden.rs"]

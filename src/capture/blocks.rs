@@ -190,7 +190,7 @@ mod tests {
     fn cuts(longest: usize, long: u64) -> Vec<(u64, bool)> {
         let text = b"{}\n{}\n".chain(std::io::repeat(b'x').take(long)).chain(b"\n{}\n{}".as_slice());
         let input = Input::new(text, "x", &Arc::default()).unwrap();
-        let format = super::super::formats::Formats::default().by_name("jsonrpc").unwrap();
+        let format = super::super::formats::Formats::default().named("jsonrpc")[0];
         let mut blocks = Blocks::new(input, format, 1 << 12, Arc::default());
         blocks.longest = longest;
         let mut cuts = Vec::new();

@@ -29,10 +29,10 @@ pub fn detect(
     input: &mut Input,
     facts: &FileFacts,
     name_hint: Option<Direction>,
-    wanted: Option<&'static dyn Format>,
+    wanted: Option<&[&'static dyn Format]>,
     formats: &Formats,
 ) -> Result<(Detection, Vec<u8>), CaptureError> {
-    let candidates: Vec<_> = wanted.map_or_else(|| formats.iter().collect(), |wanted| vec![wanted]);
+    let candidates: Vec<_> = wanted.map_or_else(|| formats.iter().collect(), <[_]>::to_vec);
     let path = || facts.path.to_string();
     let mut head = Vec::new();
     let mut size = HEAD;
@@ -68,15 +68,14 @@ pub fn detect(
 
 /// The format that is known without reading messages.
 fn recognise(head: &[u8], whole: bool, candidates: &[&'static dyn Format], given: bool) -> Option<Detection> {
-    candidates.iter().find_map(|format| {
-        let found = format.recognise(head, whole).or_else(|| {
-            // A format of records that was asked for says itself what is wrong with a file that is none.
-            let asked = given && format.is_of_records();
-            asked.then(|| Recognised { why: String::new(), variant: None, first_ts: None })
-        })?;
+    let recognised = candidates.iter().find_map(|format| Some((format, format.recognise(head, whole)?)));
+    // A format of records that was asked for says itself what is wrong with a file that is none.
+    let asked = || candidates.iter().find(|_| given && candidates.iter().all(|format| format.is_of_records()));
+    let nothing = Recognised { why: String::new(), variant: None, first_ts: None };
+    recognised.or_else(|| Some((asked()?, nothing))).map(|(format, found)| {
         let why = if given { "given with --format".to_owned() } else { found.why };
         let (variant, first_ts) = (found.variant, found.first_ts);
-        Some(Detection { format: *format, variant, why, first_ts, sides: Sides::default() })
+        Detection { format: *format, variant, why, first_ts, sides: Sides::default() }
     })
 }
 
@@ -146,7 +145,7 @@ fn why(trial: &Trial, given: bool) -> String {
 }
 
 /// What relative words mean, from messages that only one side sends. One in twenty may disagree.
-fn sides(tally: &Tally, name_hint: Option<Direction>) -> Sides {
+pub fn sides(tally: &Tally, name_hint: Option<Direction>) -> Sides {
     let [inward, rightward, unsaid] = tally.evidence.map(|[c2s, s2c]| match (c2s, s2c) {
         (0, 0) => None,
         (c2s, s2c) if s2c * 20 <= c2s => Some(Direction::ClientToServer),

@@ -37,6 +37,8 @@ pub struct Elements {
     /// Everything before is done with.
     at: usize,
     sought: Sought,
+    /// No array is around the values.
+    bare: bool,
     longest: usize,
     ended: bool,
     /// Bytes of the text so far, and those that were given out already.
@@ -46,8 +48,16 @@ pub struct Elements {
 impl Elements {
     /// Of the array at `path` (names of members, outermost first).
     pub fn new(input: Input, path: &'static [&'static str]) -> Self {
-        let sought = Sought::Path(path);
-        Self { input, buffer: Vec::new(), at: 0, sought, longest: LONGEST_LINE, ended: false, error: None }
+        Self::begin(input, Sought::Path(path), false)
+    }
+
+    /// Of values that stand one after the other, over as many lines as they take, with or without commas between them.
+    pub fn values(input: Input) -> Self {
+        Self::begin(input, Sought::Inside, true)
+    }
+
+    fn begin(input: Input, sought: Sought, bare: bool) -> Self {
+        Self { input, buffer: Vec::new(), at: 0, sought, bare, longest: LONGEST_LINE, ended: false, error: None }
     }
 
     /// Bytes read from the disk so far.
@@ -75,11 +85,15 @@ impl Elements {
         loop {
             match self.peek() {
                 Some(b',') => self.at += 1,
-                Some(b']') => {
+                Some(b']') if !self.bare => {
                     self.sought = Sought::Behind;
                     return None;
                 }
                 Some(_) => break,
+                None if self.bare => {
+                    self.sought = Sought::Behind;
+                    return None;
+                }
                 None => {
                     self.sought = Sought::Behind;
                     return Some(Element::Cut(Vec::new()));

@@ -24,6 +24,8 @@ pub enum CaptureError {
     UnknownFormat { path: String, detail: String, known: String },
     #[error("{path}: {what}, which cannot be read yet; {advice}")]
     Unsupported { path: String, what: &'static str, advice: &'static str },
+    #[error("{path}: not as {format} is described: {detail}; correct the description, or give another --format")]
+    NotAsDescribed { path: String, format: String, detail: String },
     #[error("--format {name}: no such format; known are {known}")]
     NoSuchFormat { name: String, known: String },
     #[error(
@@ -54,6 +56,7 @@ impl CaptureError {
             | Self::Binary { path }
             | Self::UnknownFormat { path, .. }
             | Self::Unsupported { path, .. }
+            | Self::NotAsDescribed { path, .. }
             | Self::Corrupt { path, .. }
             | Self::Version { path, .. }
             | Self::Cut { path, .. }

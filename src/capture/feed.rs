@@ -232,16 +232,22 @@ fn decode(shared: &Shared, taken: Taken) -> Piece {
             Piece { decoded, bytes: Some(block.bytes), text_bytes, finished_bytes, absolute: false }
         }
         Taken::Cut(Cut::TooLong { bytes, begins }) => {
-            let mut decoded = Decoded::default();
-            decoded.tally.bytes = bytes;
-            decoded.tally.lines = 1;
-            decoded.tally.rejected = 1;
-            decoded.rejected.push(Rejected {
-                line: 1,
-                reason: format!("a line of {bytes} bytes; the longest that is read has {} MiB", LONGEST_LINE >> 20),
-                excerpt: String::from_utf8_lossy(&begins).chars().take(200).collect(),
-            });
+            let decoded = too_long(bytes, &begins);
             Piece { decoded, bytes: None, text_bytes: bytes, finished_bytes: bytes, absolute: false }
         }
     }
+}
+
+/// A line that is longer than any that is read.
+pub fn too_long(bytes: u64, begins: &[u8]) -> Decoded {
+    let mut decoded = Decoded::default();
+    decoded.tally.bytes = bytes;
+    decoded.tally.lines = 1;
+    decoded.tally.rejected = 1;
+    decoded.rejected.push(Rejected {
+        line: 1,
+        reason: format!("a line of {bytes} bytes; the longest that is read has {} MiB", LONGEST_LINE >> 20),
+        excerpt: String::from_utf8_lossy(begins).chars().take(200).collect(),
+    });
+    decoded
 }

@@ -279,6 +279,13 @@ impl Reader<'_> {
         let info = &source.info;
         let mut notes = source.notes.clone();
         notes.extend(remarks(tally).into_iter().map(Text::from));
+        if let Some(format) = source.format {
+            notes.extend(format.remarks(tally).into_iter().map(Text::from));
+            if let Some(detail) = format.misfit(tally) {
+                let (path, format) = (info.path.to_string(), info.format.to_owned());
+                self.errors.push(CaptureError::NotAsDescribed { path, format, detail });
+            }
+        }
         let row = FileRow {
             file: info.path.clone(),
             format: info.format.into(),

@@ -1,6 +1,7 @@
 //! The only room that opens captures: from paths to messages in reading order.
 
 mod blocks;
+pub mod described;
 mod detect;
 mod elements;
 pub mod error;
@@ -148,21 +149,18 @@ pub fn discover(arguments: &[String], options: &ReadOptions) -> (Sources, Vec<Ca
     let mut listing = open::list(arguments);
     let mut errors = std::mem::take(&mut listing.errors);
     let mut notes = std::mem::take(&mut listing.notes);
-    let wanted = match options.format.as_deref().map(|name| (name, options.formats.by_name(name))) {
-        Some((name, None)) => {
-            errors.push(CaptureError::NoSuchFormat { name: name.to_owned(), known: options.formats.names() });
-            return (Sources { sources: Vec::new(), notes }, errors);
-        }
-        Some((_, format)) => format,
-        None => None,
-    };
+    let wanted = options.format.as_deref().map(|name| options.formats.named(name));
+    if let (Some([]), Some(name)) = (wanted.as_deref(), &options.format) {
+        errors.push(CaptureError::NoSuchFormat { name: name.clone(), known: options.formats.names() });
+        return (Sources { sources: Vec::new(), notes }, errors);
+    }
     listing.files.sort_by(|a, b| order::natural(&a.shown, &b.shown));
     let mut sources = Vec::new();
     let mut left_out: HashMap<String, Vec<String>> = HashMap::new();
     let mut held: HashMap<String, usize> = HashMap::new();
     for found in &listing.files {
         let folder = found.by.clone();
-        match recognise(found, options, wanted, sources.len()) {
+        match recognise(found, options, wanted.as_deref(), sources.len()) {
             Ok((source, warning)) => {
                 errors.extend(warning);
                 if let (Some(folder), Some(_)) = (folder, source.format) {
@@ -210,7 +208,7 @@ fn some_of(paths: &[String], before: &str) -> String {
 fn recognise(
     found: &Found,
     options: &ReadOptions,
-    wanted: Option<&'static dyn Format>,
+    wanted: Option<&[&'static dyn Format]>,
     index: usize,
 ) -> Result<(Source, Option<CaptureError>), CaptureError> {
     let shown = found.shown.as_str();

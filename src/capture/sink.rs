@@ -5,6 +5,7 @@ use super::skim::{Cursor, Span};
 use crate::protocol::message::*;
 use crate::protocol::parse;
 use serde::de::IgnoredAny;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Characters of a rejected record that are shown.
@@ -78,6 +79,12 @@ pub struct Tally {
     /// Of messages that only one side sends, how they were marked: `[inward, rightward, name][c2s, s2c]` for
     /// `in` or `>`; `out` and `<` count on the other side.
     pub evidence: [[u64; 2]; 3],
+    /// Which places of a description were found, a bit each.
+    pub found: u64,
+    /// Records that were left out, by the number of their reason in a description.
+    pub left_out: Vec<u64>,
+    /// Of the recorder's own numbers, by session: lowest, highest, how many.
+    pub sequences: BTreeMap<Text, (u64, u64, u64)>,
 }
 
 impl Tally {
@@ -104,6 +111,28 @@ impl Tally {
         for (sum, more) in self.evidence.iter_mut().flatten().zip(other.evidence.iter().flatten()) {
             *sum += more;
         }
+        self.found |= other.found;
+        for (reason, count) in other.left_out.iter().enumerate() {
+            self.leave_out(reason, *count);
+        }
+        for (session, (low, high, count)) in &other.sequences {
+            let known = self.sequences.entry(session.clone()).or_insert((*low, *high, 0));
+            *known = (known.0.min(*low), known.1.max(*high), known.2 + count);
+        }
+    }
+
+    fn leave_out(&mut self, reason: usize, count: u64) {
+        if self.left_out.len() <= reason {
+            self.left_out.resize(reason + 1, 0);
+        }
+        if let Some(sum) = self.left_out.get_mut(reason) {
+            *sum += count;
+        }
+    }
+
+    /// Records that are missing by the recorder's own numbers.
+    pub fn missing(&self) -> u64 {
+        self.sequences.values().map(|(low, high, count)| (high - low).saturating_add(1).saturating_sub(*count)).sum()
     }
 
     /// Every line is one thing.
@@ -262,6 +291,49 @@ impl<'f> Sink<'f> {
     /// Counts members of a batch that are no messages.
     pub fn odd_members(&mut self, count: u64) {
         self.out.tally.odd_members += count;
+    }
+
+    /// Notes which places of a description were found in a record.
+    pub fn found(&mut self, places: u64) {
+        self.out.tally.found |= places;
+    }
+
+    /// Counts something that was left out, by the number of its reason.
+    pub fn count(&mut self, reason: usize) {
+        self.out.tally.leave_out(reason, 1);
+    }
+
+    /// Notes the recorder's own number of a record.
+    pub fn sequence(&mut self, session: Text, number: u64) {
+        let known = self.out.tally.sequences.entry(session).or_insert((number, number, 0));
+        *known = (known.0.min(number), known.1.max(number), known.2 + 1);
+    }
+
+    /// Where the current record stands: in its file, or where lines count from the beginning of a block, in that.
+    pub fn record_number(&self) -> u64 {
+        self.position.unwrap_or(self.out.tally.lines)
+    }
+
+    /// How many messages were added so far.
+    pub fn added(&self) -> usize {
+        self.out.messages.len()
+    }
+
+    /// The messages added since there were so many.
+    pub fn messages_from(&mut self, count: usize) -> &mut [Message] {
+        self.out.messages.get_mut(count..).unwrap_or_default()
+    }
+
+    /// Of the message added last, if it is a request: its id as JSON, and who sent it.
+    pub fn last_request(&self) -> Option<(String, Option<Direction>)> {
+        let last = self.out.messages.last()?;
+        let Kind::Request { id, .. } = &last.kind else { return None };
+        let id = match id {
+            Id::Integer(number) => number.to_string(),
+            Id::String(text) => serde_json::Value::from(&**text).to_string(),
+            Id::Other(text) => text.to_string(),
+        };
+        Some((id, last.direction))
     }
 
     /// Messages and rejected records so far, and their bytes.

@@ -65,7 +65,7 @@ fn ledger(file: &FileRow, shown: &dyn Fn(&str) -> String, out: &mut dyn Write) -
 pub fn formats() -> Result<Exit, CliError> {
     let mut out = io::BufWriter::new(anstream::stdout().lock());
     let mut list = || -> io::Result<()> {
-        for format in Formats::default().iter() {
+        for format in Formats::default().distinct() {
             let about = format.about();
             writeln!(out, "{}\n  {}; written by {}", format.name(), about.what, about.writer)?;
             writeln!(out, "  looks like  {}", format.looks_like())?;

@@ -1,12 +1,12 @@
 //! A JSON object a line that wraps a message: `{"ts":…,"dir":…,"session":…,"msg":{…}}` and its many relatives.
 
-use super::{About, Format, begins_json, has_colour, without_colour};
+use super::{About, Format, Word, begins_json, has_colour, without_colour, word};
 use crate::capture::rpc::Rpc;
 use crate::capture::sink::{Block, Decoded, Facts, FileFacts, Line, Side, Sink};
 use crate::capture::skim::{Cursor, Span, plain};
 use crate::capture::time;
 use crate::protocol::json::{self, Oddities};
-use crate::protocol::message::{Captured, Direction, Text, Ts};
+use crate::protocol::message::{Captured, Text, Ts};
 
 pub struct Envelope;
 
@@ -251,7 +251,7 @@ fn read(cursor: &mut Cursor<'_>, session_key: Option<&str>) -> Option<Members> {
         }
         match means {
             Means::Direction(rank) if members.direction.is_none_or(|(best, _)| rank < best) => {
-                members.direction = word(bytes, value).map(|word| (rank, word)).or(members.direction);
+                members.direction = said(bytes, value).map(|word| (rank, word)).or(members.direction);
             }
             Means::Time(rank) => members.time.offer(rank, value),
             Means::Session(rank) if is_label(bytes, value) => members.session.offer(rank, value),
@@ -306,44 +306,11 @@ fn moment(bytes: &[u8], value: Span) -> Option<Ts> {
     }
 }
 
-/// A word for who sent a message.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Word {
-    Side(Side),
-    /// Standard error and remarks of the recorder.
-    NoMessage,
-}
-
-fn word(bytes: &[u8], value: Span) -> Option<Word> {
-    use Direction::{ClientToServer, ServerToClient};
+/// The word of a member.
+fn said(bytes: &[u8], value: Span) -> Option<Word> {
     value.of(bytes).strip_prefix(b"\"")?.strip_suffix(b"\"")?;
     // An arrow may be escaped.
-    let inside = plain(bytes, Span { from: value.from + 1, to: value.to - 1 });
-    // The longest word known has 18 letters; spelling varies in case and in what joins the two ends.
-    let mut letters = [0_u8; 24];
-    let mut length = 0;
-    let text = std::str::from_utf8(&inside).ok()?;
-    for letter in text.chars() {
-        let plain = match letter {
-            '\u{2192}' => b'>',
-            '-' | '_' | ' ' => continue,
-            letter => u8::try_from(letter).ok()?.to_ascii_lowercase(),
-        };
-        *letters.get_mut(length)? = plain;
-        length += 1;
-    }
-    Some(Word::Side(match letters.get(..length)? {
-        b"c2s" | b"client>server" | b"clienttoserver" | b"client2server" | b"toserver" | b"client" | b"fromclient" => {
-            Side::Said(ClientToServer)
-        }
-        b"s2c" | b"server>client" | b"servertoclient" | b"server2client" | b"toclient" | b"server" | b"fromserver" => {
-            Side::Said(ServerToClient)
-        }
-        b"in" | b"incoming" | b"inbound" | b"receive" | b"received" | b"recv" | b"read" | b"rx" => Side::Inward(true),
-        b"out" | b"outgoing" | b"outbound" | b"send" | b"sent" | b"write" | b"written" | b"tx" => Side::Inward(false),
-        b"stderr" | b"meta" => return Some(Word::NoMessage),
-        _ => return None,
-    }))
+    word(&plain(bytes, Span { from: value.from + 1, to: value.to - 1 }))
 }
 
 /// A payload that is text: JSON in a string, at most twice wrapped.

@@ -1,4 +1,5 @@
-//! The formats that can be read. A new one is a file of its own and a line in [`ALL`].
+//! The formats that can be read. A new one is a description beside this file, or a file of its own and a line in
+//! [`FIRST`] or [`LAST`].
 
 mod desktop;
 mod envelope;
@@ -8,10 +9,14 @@ mod jsonrpc;
 mod mitmproxy;
 #[cfg(test)]
 mod tests;
+mod words;
 
+pub(super) use words::{Word, word};
+
+use super::described;
 use super::input::Input;
 use super::records::{Recognised, Records};
-use super::sink::{Block, Decoded, FileFacts};
+use super::sink::{Block, Decoded, FileFacts, Tally};
 use std::borrow::Cow;
 
 /// What a format is, who writes it, and what a capture in it can and cannot answer: a word or two each.
@@ -37,7 +42,7 @@ pub trait Format: Sync {
     /// The name that `--format` takes and reports show.
     fn name(&self) -> &'static str;
     /// How a line of it looks, for people.
-    fn looks_like(&self) -> &'static str;
+    fn looks_like(&self) -> &str;
     /// What it is and what it can answer, for `mcptally formats`.
     fn about(&self) -> About;
     /// No other format has lines like these: one line with a message decides.
@@ -54,6 +59,14 @@ pub trait Format: Sync {
     }
     /// The variant that the marks of [`super::sink::Tally`] show.
     fn variant(&self, _marks: u32) -> Option<String> {
+        None
+    }
+    /// What a reader of the report should know about a file, from the counts over all of it.
+    fn remarks(&self, _tally: &Tally) -> Vec<String> {
+        Vec::new()
+    }
+    /// Why a file that was read as this format cannot be it, from the counts over all of it.
+    fn misfit(&self, _tally: &Tally) -> Option<String> {
         None
     }
     /// Whether the beginning of a file (`whole`: all of it) is this format, for formats that are known without reading
@@ -76,16 +89,15 @@ pub trait Format: Sync {
     }
 }
 
-/// In order of precedence where two fit equally well.
+/// In order of precedence where two fit equally well: these, those that are described, and the general ones.
 #[rustfmt::skip]
-static ALL: &[&dyn Format] = &[
+static FIRST: &[&dyn Format] = &[
     &har::Har,
     &inspector_network::InspectorNetwork,
     &desktop::Desktop,
-    &jsonrpc::JsonRpc,
-    &envelope::Envelope,
     &mitmproxy::Mitmproxy,
 ];
+static LAST: &[&dyn Format] = &[&jsonrpc::JsonRpc, &envelope::Envelope];
 
 /// The formats that a run knows.
 #[derive(Clone)]
@@ -94,7 +106,7 @@ pub struct Formats(Vec<&'static dyn Format>);
 impl Default for Formats {
     /// Those that are built in.
     fn default() -> Self {
-        Self(ALL.to_vec())
+        Self([FIRST, described::built_in(), LAST].concat())
     }
 }
 
@@ -110,24 +122,42 @@ impl Formats {
         self.0.iter().copied()
     }
 
-    pub fn by_name(&self, name: &str) -> Option<&'static dyn Format> {
-        self.iter().find(|format| format.name() == name)
+    /// Adds formats that come before all others; of those known it replaces the ones with their names.
+    pub fn prefer(&mut self, formats: Vec<&'static dyn Format>) {
+        self.0.retain(|known| formats.iter().all(|format| format.name() != known.name()));
+        self.0.splice(0..0, formats);
+    }
+
+    /// The formats of a name: a description has one for each way in which its records can be laid out.
+    pub fn named(&self, name: &str) -> Vec<&'static dyn Format> {
+        self.iter().filter(|format| format.name() == name).collect()
+    }
+
+    /// One format for each name.
+    pub fn distinct(&self) -> Vec<&'static dyn Format> {
+        let mut distinct: Vec<&'static dyn Format> = Vec::new();
+        for format in self.iter() {
+            if distinct.iter().all(|known| known.name() != format.name()) {
+                distinct.push(format);
+            }
+        }
+        distinct
     }
 
     /// The names of all formats, for messages.
     pub fn names(&self) -> String {
-        self.iter().map(|format| format.name()).collect::<Vec<_>>().join(", ")
+        self.distinct().iter().map(|format| format.name()).collect::<Vec<_>>().join(", ")
     }
 }
 
 /// Colour codes stand around a record, never inside its JSON; this looks only where they begin.
-fn has_colour(line: &[u8]) -> bool {
+pub(super) fn has_colour(line: &[u8]) -> bool {
     let head = line.get(..256).unwrap_or(line);
     head.contains(&0x1b)
 }
 
 /// The text without terminal control sequences (`ESC [ … letter` and `ESC ] … BEL`).
-fn without_colour(line: &[u8]) -> Vec<u8> {
+pub(super) fn without_colour(line: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(line.len());
     let mut bytes = line.iter().copied().peekable();
     while let Some(byte) = bytes.next() {
@@ -145,7 +175,7 @@ fn without_colour(line: &[u8]) -> Vec<u8> {
 }
 
 /// Whether text begins like an object with a member, or an array of such.
-fn begins_json(text: &[u8]) -> bool {
+pub(super) fn begins_json(text: &[u8]) -> bool {
     let mut marks = text.iter().copied().filter(|byte| !byte.is_ascii_whitespace());
     match marks.next() {
         Some(b'{') => matches!(marks.next(), Some(b'"' | b'}') | None),

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 fn decode(format: &str, text: &[u8]) -> Decoded {
     let block = Block { bytes: Arc::new(text.to_vec()), used: text.len(), first: true, last: true };
-    Formats::default().by_name(format).unwrap().decode(&block, &FileFacts::default())
+    Formats::default().named(format)[0].decode(&block, &FileFacts::default())
 }
 
 /// One line a message, so that a test reads like the capture: `direction kind id method`.

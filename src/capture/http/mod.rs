@@ -10,6 +10,7 @@ mod talk;
 
 pub use engine::records;
 pub use listed::Listed;
+pub use said::{Content, remains};
 
 use super::error::CaptureError;
 use crate::protocol::message::{Text, Ts};

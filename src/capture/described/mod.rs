@@ -1,0 +1,100 @@
+//! Formats that are described, not programmed.
+//!
+//! A description is a TOML table: those that are built in are the files of `capture/formats`, a user's own stand as
+//! `[formats.NAME]` in `mcptally.toml`. `kind = "records"` describes JSON (one engine reads them all); what both kinds
+//! have in common is in [`language`].
+//!
+//! ```toml
+//! [formats.gateway]
+//! kind = "records"
+//! match = [{ at = "/event", is = "mcp" }]      # all hold for a record of this format
+//! body = "/rpc/raw"                            # the message: JSON, or text that is JSON
+//! time = "/at"
+//! direction = { at = "/flow", table = { up = "client", down = "server" } }
+//! session = "/conn/id"
+//! ```
+
+mod engine;
+mod format;
+pub mod language;
+mod pointer;
+mod records;
+mod stream;
+pub mod text;
+
+pub use text::DescriptionError;
+
+use super::formats::Format;
+use std::sync::LazyLock;
+use text::{Fault, Read, Table, fault};
+use toml::de::DeTable;
+
+/// The descriptions that are built in, in order of precedence: by name, the inside of a `[formats.NAME]`.
+const BUILT_IN: &[(&str, &str)] = &[("mcpsnoop", include_str!("../formats/mcpsnoop.toml"))];
+
+/// The formats that are built in as descriptions.
+pub fn built_in() -> &'static [&'static dyn Format] {
+    static FORMATS: LazyLock<Vec<&'static dyn Format>> = LazyLock::new(|| {
+        let loaded = BUILT_IN.iter().map(|(name, text)| one(name, text));
+        // A test reads them all; here a broken one is missing rather than the end of the run.
+        loaded.filter_map(Result::ok).flatten().collect()
+    });
+    &FORMATS
+}
+
+fn one(name: &'static str, text: &'static str) -> Result<Vec<&'static dyn Format>, DescriptionError> {
+    let wrong = |fault| DescriptionError::new(&format!("{name}.toml"), text, fault);
+    let document = parse(text).map_err(wrong)?;
+    compile(name, Table::new(document.get_ref(), document.span()), text, None).map_err(wrong)
+}
+
+/// Reads the formats of a file: the tables of `[formats]`, in order of their names. Other tables are not looked at.
+///
+/// # Errors
+/// Text that is no TOML, or a description that is not of this language: with the place in the file.
+pub fn load(file: &str, text: &str) -> Result<Vec<&'static dyn Format>, DescriptionError> {
+    let wrong = |fault| DescriptionError::new(file, text, fault);
+    let document = parse(text).map_err(wrong)?;
+    let all = Table::new(document.get_ref(), document.span());
+    let Some(formats) = all.get("formats") else { return Ok(Vec::new()) };
+    let formats = formats.table().map_err(wrong)?;
+    let mut loaded = Vec::new();
+    for (name, span, item) in formats.entries() {
+        let table = checked_name(name, span).and_then(|()| item.table()).map_err(wrong)?;
+        let name: &'static str = Box::leak(name.to_owned().into_boxed_str());
+        loaded.extend(compile(name, table, text, Some(file)).map_err(wrong)?);
+    }
+    Ok(loaded)
+}
+
+fn parse(text: &str) -> Read<toml::Spanned<DeTable<'_>>> {
+    DeTable::parse(text).map_err(|error| Fault { message: error.message().to_owned(), span: error.span() })
+}
+
+/// Names stand on command lines and in reports.
+fn checked_name(name: &str, span: std::ops::Range<usize>) -> Read<()> {
+    let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'));
+    if name.is_empty() || !plain {
+        return fault("a format's name is made of letters, digits, `-`, `_` and `.`", span);
+    }
+    Ok(())
+}
+
+/// A description as formats: one for each way in which its records can be laid out. Formats live as long as the run.
+fn compile(name: &'static str, table: Table<'_>, text: &str, file: Option<&str>) -> Read<Vec<&'static dyn Format>> {
+    let kind = table.required("kind")?;
+    let about = language::about(table.get("about"), file.unwrap_or("described"))?;
+    let looks_like = table.text("looks_like")?.map(str::to_owned);
+    let formats = match kind.text()? {
+        "records" => {
+            let description = records::read(&table, text)?;
+            format::formats(name, about, looks_like, description, file)
+        }
+        other => return kind.fault(format!("`{other}` is no kind of format; the kinds are records and lines")),
+    };
+    table.finish()?;
+    Ok(formats)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,254 @@
+//! Descriptions of JSON records: what they say, checked and compiled.
+
+use super::language::{Condition, Moment, Places, Pointer, Sender, Source, Value};
+use super::pointer::{Step, Tree, steps};
+use super::text::{Item, Read, Table, fault};
+use jiff::tz::TimeZone;
+use regex::Regex;
+
+/// Pointers of one description: what they found is told apart by a bit each.
+const MOST_POINTERS: usize = 64;
+
+/// What a description of records says.
+#[derive(Debug)]
+pub struct Description {
+    /// Where records stand in a file.
+    pub arrangements: Vec<Arrangement>,
+    /// What may stand before the JSON on a line.
+    pub before: Option<Regex>,
+    /// Steps from a record to its entries; none where a record is its only entry.
+    pub each: Vec<Step>,
+    pub pointers: Vec<Pointer>,
+    /// What to look for, by the number of steps down to where the pointers begin.
+    pub trees: Vec<Tree>,
+    /// All of these hold for a record of this format.
+    pub matches: Vec<Condition>,
+    /// One of these holds for an entry that is no message.
+    pub noise: Vec<Condition>,
+    /// One of these holds where a body was cut, or values in it were hidden.
+    pub truncated: Vec<Condition>,
+    pub redacted: Vec<Condition>,
+    /// What stands in place of a hidden value.
+    pub placeholders: Vec<Box<str>>,
+    /// What stands where a body was cut.
+    pub cut_marks: Vec<Box<str>>,
+    pub facts: Where,
+    pub messages: Vec<MessageAt>,
+    /// A number that grows by one with each record of a session.
+    pub sequence: Option<Value>,
+}
+
+/// How records are laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arrangement {
+    /// One a line.
+    Lines,
+    /// One after the other, each over as many lines as it takes.
+    Values,
+    /// Elements of the array to which these names lead.
+    Array(&'static [&'static str]),
+}
+
+/// Where what a record says about its messages stands.
+#[derive(Debug, Default)]
+pub struct Where {
+    pub time: Option<Moment>,
+    pub direction: Option<Sender>,
+    pub session: Option<Value>,
+    pub server: Option<Value>,
+    pub client: Option<Value>,
+}
+
+/// A message that an entry may hold.
+#[derive(Debug, Default)]
+pub struct MessageAt {
+    pub when: Vec<Condition>,
+    pub facts: Where,
+    /// A whole message, or an array of them.
+    pub body: Vec<Source>,
+    /// Requests in it stand without their ids.
+    pub bare: bool,
+    /// It answers the request of the same entry.
+    pub answers: bool,
+    /// The parts of a message that the record does not hold as one.
+    pub method: Option<Value>,
+    pub id: Option<Value>,
+    pub params: Vec<Source>,
+    pub result: Vec<Source>,
+    pub error: Option<ErrorAt>,
+    /// One of these holds for an answer that is an error.
+    pub failed: Vec<Condition>,
+    /// Requests without ids and their answers are joined in order where these values are equal.
+    pub pairs: Vec<Value>,
+    /// Lists of values that only copies of one message share.
+    pub once: Vec<Vec<Value>>,
+}
+
+#[derive(Debug)]
+pub enum ErrorAt {
+    /// An error object, or its text.
+    Whole(Vec<Source>),
+    Parts {
+        code: Option<Value>,
+        message: Option<Value>,
+    },
+}
+
+/// Reads what stands in a description beside its name and what is said about it.
+pub fn read(table: &Table<'_>, text: &str) -> Read<Description> {
+    let each = match table.get("each") {
+        Some(item) => steps(item.text()?).or_else(|reason| item.fault(reason))?,
+        None => Vec::new(),
+    };
+    let mut places = Places::new(text, Some(each.len()));
+    let zone = table.get("zone").map(super::language::zone).transpose()?;
+    let arrangements = match table.get("records") {
+        Some(item) => item.list().into_iter().map(arrangement).collect::<Read<Vec<_>>>()?,
+        None => vec![Arrangement::Lines],
+    };
+    let before = table.get("before").map(|item| places.regex(item)).transpose()?;
+    let matches = places.conditions(table.get("match"), "match")?;
+    if let Some(pointer) = places.pointers.iter().find(|pointer| pointer.level > 0) {
+        let span = table.required("match")?.span();
+        return fault(format!("`match` is about whole records: `{}` is a place in an entry", pointer.shown), span);
+    }
+    let noise = places.conditions(table.get("noise"), "noise")?;
+    let truncated = places.conditions(table.get("truncated"), "truncated")?;
+    let redacted = places.conditions(table.get("redacted"), "redacted")?;
+    let facts = places.facts(table, zone.as_ref())?;
+    let sequence = places.optional_value(table, "sequence")?;
+    let mut messages = Vec::new();
+    if let Some(body) = table.get("body") {
+        messages.push(MessageAt { body: places.sources(body, "body")?, ..MessageAt::default() });
+    }
+    for item in table.get("message").map(Item::list).unwrap_or_default() {
+        let known = places.groups.len();
+        messages.push(places.message(item, zone.as_ref())?);
+        places.groups.truncate(known);
+    }
+    if messages.is_empty() {
+        return fault("neither `body` nor a [[message]] says where messages stand", table.span());
+    }
+    if places.pointers.len() > MOST_POINTERS {
+        return fault(format!("more than {MOST_POINTERS} places"), table.span());
+    }
+    let mut trees: Vec<Tree> = (0..=each.len()).map(|_| Tree::default()).collect();
+    for (slot, pointer) in places.pointers.iter().enumerate() {
+        if let Some(tree) = trees.get_mut(pointer.level) {
+            tree.add(&pointer.steps, slot);
+        }
+    }
+    Ok(Description {
+        arrangements,
+        before,
+        each,
+        trees,
+        matches,
+        noise,
+        truncated,
+        redacted,
+        placeholders: texts(table.get("placeholders"))?,
+        cut_marks: texts(table.get("cut_marks"))?,
+        facts,
+        messages,
+        sequence,
+        pointers: places.pointers,
+    })
+}
+
+fn texts(item: Option<Item<'_>>) -> Read<Vec<Box<str>>> {
+    item.map(Item::list).unwrap_or_default().into_iter().map(|item| Ok(item.text()?.into())).collect()
+}
+
+/// `lines`, `values`, `array` or the pointer to an array inside the outermost object.
+fn arrangement(item: Item<'_>) -> Read<Arrangement> {
+    Ok(match item.text()? {
+        "lines" => Arrangement::Lines,
+        "values" => Arrangement::Values,
+        "array" => Arrangement::Array(&[]),
+        pointer if pointer.starts_with('/') => {
+            let mut names = Vec::new();
+            for step in steps(pointer).or_else(|reason| item.fault(reason))? {
+                let Step::Name(name) = step else {
+                    return item.fault("the way to the array of records goes through members only");
+                };
+                names.push(&*Box::leak(String::from_utf8_lossy(&name).into_owned().into_boxed_str()));
+            }
+            Arrangement::Array(Box::leak(names.into_boxed_slice()))
+        }
+        other => {
+            return item.fault(format!(
+                "`{other}` is no arrangement of records: write lines, values (one after the other), array, or the \
+                 pointer to an array (`/log/entries`)"
+            ));
+        }
+    })
+}
+
+impl Places<'_> {
+    fn facts(&mut self, table: &Table<'_>, zone: Option<&TimeZone>) -> Read<Where> {
+        Ok(Where {
+            time: table.get("time").map(|item| self.moment(item, zone)).transpose()?,
+            direction: table.get("direction").map(|item| self.sender(item)).transpose()?,
+            session: self.optional_value(table, "session")?,
+            server: self.optional_value(table, "server")?,
+            client: self.optional_value(table, "client")?,
+        })
+    }
+
+    fn optional_sources(&mut self, table: &Table<'_>, name: &'static str) -> Read<Vec<Source>> {
+        Ok(table.get(name).map(|item| self.sources(item, name)).transpose()?.unwrap_or_default())
+    }
+
+    fn values(&mut self, item: Item<'_>, what: &'static str) -> Read<Vec<Value>> {
+        item.list().into_iter().map(|item| self.value(item, what)).collect()
+    }
+
+    fn message(&mut self, item: Item<'_>, zone: Option<&TimeZone>) -> Read<MessageAt> {
+        let table = item.table()?;
+        // Conditions first: their groups are what other values are made of.
+        let when = self.conditions(table.get("when"), "when")?;
+        let error = match table.get("error") {
+            Some(item) if item.is_table() => {
+                let table = item.table()?;
+                let code = self.optional_value(&table, "code")?;
+                let message = self.optional_value(&table, "message")?;
+                table.finish()?;
+                Some(ErrorAt::Parts { code, message })
+            }
+            Some(item) => Some(ErrorAt::Whole(self.sources(item, "error")?)),
+            None => None,
+        };
+        let once = match table.get("once") {
+            Some(item) => item.list().into_iter().map(|item| self.values(item, "once")).collect::<Read<Vec<_>>>()?,
+            None => Vec::new(),
+        };
+        let message = MessageAt {
+            when,
+            facts: self.facts(&table, zone)?,
+            body: self.optional_sources(&table, "body")?,
+            bare: table.get("bare").map(Item::flag).transpose()?.unwrap_or_default(),
+            answers: table.get("answers").map(Item::flag).transpose()?.unwrap_or_default(),
+            method: self.optional_value(&table, "method")?,
+            id: self.optional_value(&table, "id")?,
+            params: self.optional_sources(&table, "params")?,
+            result: self.optional_sources(&table, "result")?,
+            error,
+            failed: self.conditions(table.get("failed"), "failed")?,
+            pairs: table.get("pairs").map(|item| self.values(item, "pairs")).transpose()?.unwrap_or_default(),
+            once,
+        };
+        if message.body.is_empty() && message.method.is_none() && !message.answers {
+            return item.fault("a message has a `body`, a `method`, or is one that `answers`");
+        }
+        table.finish()?;
+        Ok(message)
+    }
+}
+
+impl Description {
+    /// Whether what an entry means depends on those before it, so that they have to be read one after the other.
+    pub fn needs_memory(&self) -> bool {
+        self.messages.iter().any(|message| !message.pairs.is_empty() || !message.once.is_empty())
+    }
+}
