@@ -83,6 +83,8 @@ fn recognise(head: &[u8], whole: bool, candidates: &[&'static dyn Format], given
 struct Trial {
     format: &'static dyn Format,
     decoded: Decoded,
+    /// Lines with messages in the format's own form, and where there are none, lines that show the format.
+    own: u64,
     signs: u64,
 }
 
@@ -99,25 +101,26 @@ fn judge(
     let mut best: Option<Trial> = None;
     for format in candidates.iter().copied().filter(|format| !format.is_of_records()) {
         let decoded = format.decode(&block, facts);
-        let signs = if decoded.tally.message_lines > 0 {
+        // Messages in another form than the format's own say nothing for it.
+        let own = decoded.tally.message_lines.saturating_sub(decoded.tally.nested);
+        let signs = if own > 0 {
             0
         } else {
             lines.split(|byte| *byte == b'\n').filter(|line| format.is_sign(line)).count() as u64
         };
-        let trial = Trial { format, decoded, signs };
-        let found = trial.decoded.tally.message_lines;
-        if found > 0 && format.unmistakable() {
+        let trial = Trial { format, decoded, own, signs };
+        if trial.own > 0 && format.unmistakable() {
             best = Some(trial);
             break;
         }
-        let rank = |trial: &Trial| (trial.decoded.tally.message_lines, trial.signs);
+        let rank = |trial: &Trial| (trial.own, trial.signs);
         if best.as_ref().is_none_or(|best| rank(&trial) > rank(best)) {
             best = Some(trial);
         }
     }
     let trial = best?;
     let tally = &trial.decoded.tally;
-    if tally.message_lines == 0 && trial.signs == 0 && (!given || !whole) {
+    if trial.own == 0 && trial.signs == 0 && (!given || !whole) {
         return None;
     }
     let why = why(&trial, given);
@@ -137,7 +140,7 @@ fn why(trial: &Trial, given: bool) -> String {
         return "given with --format".to_owned();
     }
     let lines = tally.lines - tally.blank - tally.continuation;
-    let (count, what) = match tally.message_lines {
+    let (count, what) = match trial.own {
         0 => (trial.signs, "of the log, none with a message"),
         count => (count, "with messages"),
     };

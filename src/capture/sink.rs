@@ -76,6 +76,8 @@ pub struct Tally {
     pub odd_members: u64,
     /// Lines with NUL bytes around them.
     pub padded: u64,
+    /// Lines with a message in another form than the format's own.
+    pub nested: u64,
     /// Of messages that only one side sends, how they were marked: `[inward, rightward, name][c2s, s2c]` for
     /// `in` or `>`; `out` and `<` count on the other side.
     pub evidence: [[u64; 2]; 3],
@@ -108,6 +110,7 @@ impl Tally {
         self.conflicts += other.conflicts;
         self.odd_members += other.odd_members;
         self.padded += other.padded;
+        self.nested += other.nested;
         for (sum, more) in self.evidence.iter_mut().flatten().zip(other.evidence.iter().flatten()) {
             *sum += more;
         }
@@ -164,6 +167,8 @@ pub struct Facts {
     /// As in [`Message::bounded`].
     pub bounded: bool,
     pub side: Side,
+    /// Who sends what is `in`, where the file's messages do not tell.
+    pub inward: Option<Direction>,
     pub session: Option<Text>,
     pub server: Option<Text>,
     pub client: Option<Text>,
@@ -291,6 +296,11 @@ impl<'f> Sink<'f> {
     /// Counts members of a batch that are no messages.
     pub fn odd_members(&mut self, count: u64) {
         self.out.tally.odd_members += count;
+    }
+
+    /// Counts a line with a message in another form than the format's own.
+    pub fn nested(&mut self) {
+        self.out.tally.nested += 1;
     }
 
     /// Notes which places of a description were found in a record.
@@ -547,7 +557,7 @@ impl<'f> Sink<'f> {
         digest: u64,
         unread: Option<Unread>,
     ) {
-        let direction = self.direction(&kind, facts.side);
+        let direction = self.direction(&kind, facts);
         let tally = &mut self.out.tally;
         tally.messages += 1;
         if is_other(&kind) {
@@ -611,7 +621,8 @@ impl<'f> Sink<'f> {
 
     /// Who sent it. A word that names the sender is believed; a word that depends on where the recorder sat is
     /// believed where it agrees with messages that only one side sends.
-    fn direction(&mut self, kind: &Kind, side: Side) -> Option<Direction> {
+    fn direction(&mut self, kind: &Kind, facts: &Facts) -> Option<Direction> {
+        let side = facts.side;
         let certain = match kind {
             Kind::Request { request, .. } => parse::sender(&request.method, true),
             Kind::Notification(notification) => parse::sender(&notification.method, false),
@@ -621,7 +632,7 @@ impl<'f> Sink<'f> {
         let turned = |direction: Option<Direction>, keep: bool| direction.map(|d| if keep { d } else { d.opposite() });
         let said = match side {
             Side::Said(direction) => Some(direction),
-            Side::Inward(inward) => turned(sides.inward, inward),
+            Side::Inward(inward) => turned(sides.inward.or(facts.inward), inward),
             Side::Rightward(right) => turned(sides.rightward, right),
             Side::Unsaid => sides.name,
         };

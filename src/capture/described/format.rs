@@ -1,6 +1,8 @@
 //! A description of records as formats.
 
-use super::engine::{BROKEN_PARTS, CONDITIONS, Memory, NO_REQUEST, Outcome, REPEATED, Reader};
+use super::engine::{BROKEN_PARTS, CONDITIONS, Memory, NO_REQUEST, Outcome, REPEATED, Reader, bare_message};
+use super::language::is_optional;
+use super::ordered::Ordered;
 use super::records::{Arrangement, Description};
 use super::stream::{Lines, Stream};
 use crate::capture::elements::{Element, Elements};
@@ -8,6 +10,7 @@ use crate::capture::formats::{About, Format, has_colour, without_colour};
 use crate::capture::input::Input;
 use crate::capture::records::{Recognised, Records};
 use crate::capture::sink::{Block, Decoded, FileFacts, Line, Sink, Tally};
+use crate::protocol::message::Ts;
 use std::sync::{Arc, OnceLock};
 
 /// Records of a file's beginning that are looked at to recognise it.
@@ -120,15 +123,17 @@ impl Format for Described {
         Some(Recognised {
             why: format!("{ours} of {first} {seen} records are of it, with {count} messages: {}", self.looks_like),
             variant: None,
-            first_ts: decoded.messages.iter().find_map(|message| message.ts),
+            first_ts: self.first_ts(&decoded),
         })
     }
 
     fn records(&self, input: Input, file: &FileFacts) -> Option<Box<dyn Records>> {
         if self.arrangement == Arrangement::Lines {
-            return Some(Box::new(Lines::new(input, *self.own.get()?, file.clone())));
+            let lines = Lines::new(input, *self.own.get()?, file.clone());
+            return Some(if self.description.by_time { Box::new(Ordered::new(lines)) } else { Box::new(lines) });
         }
-        Some(Box::new(Stream::new(self.elements(input)?, self.description, file.clone(), self.name)))
+        let stream = Stream::new(self.elements(input)?, self.description, file.clone(), self.name);
+        Some(if self.description.by_time { Box::new(Ordered::new(stream)) } else { Box::new(stream) })
     }
 
     fn is_of_records(&self) -> bool {
@@ -141,13 +146,15 @@ impl Format for Described {
             (left_out(BROKEN_PARTS), "parts of records that should be messages and are none, left out"),
             (left_out(REPEATED), "messages that both sides reported, counted once"),
             (left_out(NO_REQUEST), "answers whose requests stand before the beginning of the file, left out"),
+            (tally.nested, "messages that stand bare between the records, counted as well"),
             (tally.missing(), "records are missing by the recorder's own count: it dropped them"),
         ]
         .into_iter()
         .filter(|(count, _)| *count > 0)
         .map(|(count, what)| format!("{count} {what}"))
         .collect();
-        for (at, condition) in self.description.noise.iter().enumerate() {
+        let conditions = self.description.noise.iter().chain(&self.description.counted);
+        for (at, condition) in conditions.enumerate() {
             if let (count @ 1.., Some(note)) = (left_out(CONDITIONS + at), &condition.note) {
                 remarks.push(format!("{count} {note}"));
             }
@@ -227,7 +234,7 @@ impl Described {
         Some(Recognised {
             why: format!("{signs} of the first {held} lines are of it, with {count} messages: {}", self.looks_like),
             variant: None,
-            first_ts: decoded.messages.iter().find_map(|message| message.ts),
+            first_ts: self.first_ts(&decoded),
         })
     }
 
@@ -275,6 +282,7 @@ impl Described {
         let (outcome, at) = self.line(sink, bytes, from, memory);
         match outcome {
             Some(Outcome::Messages) => sink.message_line(),
+            Some(Outcome::Foreign) if bare_message(sink, bytes, at) => sink.message_line(),
             Some(Outcome::Noise | Outcome::Foreign) => sink.noise(),
             Some(Outcome::NoJson) => {
                 sink.take_back();
@@ -292,6 +300,12 @@ impl Described {
         }
     }
 
+    /// The time with which the file begins.
+    fn first_ts(&self, decoded: &Decoded) -> Option<Ts> {
+        let mut times = decoded.messages.iter().filter_map(|message| message.ts);
+        if self.description.by_time { times.min() } else { times.next() }
+    }
+
     /// Places that no record had: as they are written, what they are for, and the line of the description.
     fn never_found(&self, tally: &Tally) -> impl Iterator<Item = (&str, &'static str, usize)> {
         let description = self.description;
@@ -303,9 +317,11 @@ impl Described {
                 .filter(|(_, other)| (other.what, other.line) == (pointer.what, pointer.line));
             let missed = alternatives.clone().all(|(at, _)| tally.found & 1 << at == 0);
             let first = alternatives.clone().next().is_some_and(|(first, _)| first == at);
-            let asked =
-                !matches!(pointer.what, "match" | "noise" | "when" | "truncated" | "redacted" | "failed" | "once");
-            (missed && first && asked).then_some((pointer.shown.as_str(), pointer.what, pointer.line))
+            (missed && first && !is_optional(pointer.what)).then_some((
+                pointer.shown.as_str(),
+                pointer.what,
+                pointer.line,
+            ))
         })
     }
 }

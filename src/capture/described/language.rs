@@ -35,6 +35,11 @@ pub struct Pointer {
     pub line: usize,
 }
 
+/// Whether a place that no record has is worth no remark.
+pub fn is_optional(what: &str) -> bool {
+    matches!(what, "match" | "noise" | "count" | "when" | "truncated" | "redacted" | "failed" | "once")
+}
+
 /// Collects the pointers of a description while it is read.
 pub struct Places<'t> {
     pub pointers: Vec<Pointer>,
@@ -117,6 +122,13 @@ impl<'t> Places<'t> {
             ));
         }
         let steps = steps(rest).or_else(|reason| item.fault(reason))?;
+        // A place that is asked for again is looked up once, unless that it is missing would go unsaid.
+        let known = self.pointers.iter().position(|known| {
+            known.level == level && known.steps == steps && (known.what == what || is_optional(what))
+        });
+        if let Some(known) = known {
+            return Ok(Source::Pointer(known));
+        }
         let line = self.line(item.span().start);
         self.pointers.push(Pointer { level, steps, shown: text.to_owned(), what, line });
         Ok(Source::Pointer(self.pointers.len() - 1))
@@ -134,10 +146,18 @@ impl<'t> Places<'t> {
     /// `"/place"`, `["/first", "/else"]`, `{ is = "constant" }`, `{ path = 'regex' }` or
     /// `{ at = …, table = { "word" = "meaning" }, else = "meaning" }`.
     pub fn value(&mut self, item: Item<'_>, what: &'static str) -> Read<Value> {
+        self.value_with(item, what, &[])
+    }
+
+    /// As [`Self::value`], in a table that may have more keys.
+    fn value_with(&mut self, item: Item<'_>, what: &'static str, more: &[&'static str]) -> Read<Value> {
         if !item.is_table() {
             return Ok(Value { from: self.sources(item, what)?, ..Value::default() });
         }
         let table = item.table()?;
+        for key in more {
+            table.get(key);
+        }
         let mut value = Value::default();
         if let Some(constant) = table.get("is") {
             value.otherwise = Some(constant.scalar()?.into());
@@ -165,8 +185,18 @@ impl<'t> Places<'t> {
 
     /// Who sent a message: a value whose words are `client`, `server`, `in`, `out` or `unknown`, or without a table the
     /// words that captures use for these.
+    ///
+    /// `inward = "client"` says who sends what is `in`, for files whose messages do not tell.
     pub fn sender(&mut self, item: Item<'_>) -> Read<Sender> {
-        let value = self.value(item, "direction")?;
+        let inward = match item.is_table().then(|| item.table()).transpose()?.and_then(|table| table.get("inward")) {
+            Some(who) => match who.text()? {
+                "client" => Some(Direction::ClientToServer),
+                "server" => Some(Direction::ServerToClient),
+                other => return who.fault(format!("`{other}` is nobody: write client or server")),
+            },
+            None => None,
+        };
+        let value = self.value_with(item, "direction", &["inward"])?;
         let meaning = |word: &str| {
             Some(match word {
                 "client" => Side::Said(Direction::ClientToServer),
@@ -188,7 +218,7 @@ impl<'t> Places<'t> {
             table.iter().map(|(word, meaning)| Ok((word.clone(), meant(meaning)?))).collect::<Read<Vec<_>>>()
         });
         let otherwise = value.otherwise.as_deref().map(meant).transpose()?;
-        Ok(Sender { from: value.from, words: words.transpose()?, otherwise })
+        Ok(Sender { from: value.from, words: words.transpose()?, otherwise, inward })
     }
 
     /// `"/place"`, or `{ at = …, unit = "ms", format = "%d.%m.%Y %H:%M:%S", zone = "Europe/Berlin", plus = …, plus_unit = "ms" }`.
@@ -201,12 +231,12 @@ impl<'t> Places<'t> {
         let table = item.table()?;
         moment.from = self.sources(table.required("at")?, "time")?;
         moment.unit = table.get("unit").map(unit).transpose()?;
-        if let Some(format) = table.get("format") {
+        for format in table.get("format").map(Item::list).unwrap_or_default() {
             let text = format.text()?;
             if let Err(error) = jiff::fmt::strtime::format(text, jiff::Timestamp::UNIX_EPOCH) {
                 return format.fault(format!("no time format: {error}"));
             }
-            moment.format = Some(text.into());
+            moment.formats.push(text.into());
         }
         if let Some(zone) = table.get("zone") {
             moment.zone = Some(self::zone(zone)?);
@@ -226,16 +256,17 @@ impl<'t> Places<'t> {
         item.list().into_iter().map(|item| self.condition(item, what)).collect()
     }
 
-    /// `{ at = …, is = "text" | […] }`, `{ …, type = "string" }`, `{ …, matches = 'regex' }` or `{ …, there = true }`.
+    /// `{ at = …, is = "text" | […] }`, `{ …, type = "string" }`, `{ …, matches = 'regex' }`, `{ …, lacks = 'regex' }` or
+    /// `{ …, there = true }`.
     fn condition(&mut self, item: Item<'_>, what: &'static str) -> Read<Condition> {
         let table = item.table()?;
         let from = self.sources(table.required("at")?, what)?;
-        let tests = [table.get("is"), table.get("type"), table.get("matches"), table.get("there")];
+        let tests = [table.get("is"), table.get("type"), table.get("matches"), table.get("there"), table.get("lacks")];
         let test = match tests {
-            [Some(is), None, None, None] => {
+            [Some(is), None, None, None, None] => {
                 Test::Is(is.list().into_iter().map(|item| item.scalar().map(Into::into)).collect::<Read<_>>()?)
             }
-            [None, Some(kind), None, None] => match kind.text()? {
+            [None, Some(kind), None, None, None] => match kind.text()? {
                 "string" => Test::Begins(b"\""),
                 "number" => Test::Begins(b"-0123456789"),
                 "boolean" => Test::Begins(b"tf"),
@@ -248,9 +279,16 @@ impl<'t> Places<'t> {
                     ));
                 }
             },
-            [None, None, Some(pattern), None] => Test::Matches(self.regex(pattern)?),
-            [None, None, None, Some(there)] => Test::There(there.flag()?),
-            _ => return fault("a condition has exactly one of is, type, matches, there", table.span()),
+            [None, None, Some(pattern), None, None] => Test::Matches(self.regex(pattern)?),
+            [None, None, None, Some(there), None] => Test::There(there.flag()?),
+            [None, None, None, None, Some(pattern)] => {
+                let known = self.groups.len();
+                let pattern = self.regex(pattern)?;
+                // What it does not match has no groups.
+                self.groups.truncate(known);
+                Test::Lacks(pattern)
+            }
+            _ => return fault("a condition has exactly one of is, type, matches, lacks, there", table.span()),
         };
         let note = table.text("note")?.map(Into::into);
         table.finish()?;
@@ -320,6 +358,7 @@ pub struct Sender {
     pub from: Vec<Source>,
     words: Option<Vec<(Box<str>, Side)>>,
     otherwise: Option<Side>,
+    pub inward: Option<Direction>,
 }
 
 impl Sender {
@@ -368,7 +407,8 @@ impl Unit {
 pub struct Moment {
     pub from: Vec<Source>,
     unit: Option<Unit>,
-    format: Option<Box<str>>,
+    /// Tried in order; what is in none of them is read as if there were none.
+    formats: Vec<Box<str>>,
     zone: Option<TimeZone>,
     /// A duration to be added.
     pub plus: Option<(Vec<Source>, Unit)>,
@@ -379,13 +419,13 @@ impl Moment {
     /// tells the unit unless one is given. Times without zone are in the description's, else in UTC.
     pub fn read(&self, text: &str) -> Option<Ts> {
         let text = text.trim();
-        if let Some(format) = &self.format {
-            let broken = jiff::fmt::strtime::parse(&**format, text).ok()?;
+        for broken in self.formats.iter().filter_map(|format| jiff::fmt::strtime::parse(&**format, text).ok()) {
             if let Ok(moment) = broken.to_timestamp() {
                 return Some(Ts(moment.as_microsecond()));
             }
-            let civil = broken.to_datetime().ok()?;
-            return self.in_zone(civil);
+            if let Ok(civil) = broken.to_datetime() {
+                return self.in_zone(civil);
+            }
         }
         if let Some(unit) = self.unit {
             return unit.micros(text).map(Ts);
@@ -426,6 +466,8 @@ pub enum Test {
     /// The JSON begins with one of these bytes, which tells its type.
     Begins(&'static [u8]),
     Matches(Regex),
+    /// Nothing is there, or text that does not match.
+    Lacks(Regex),
     There(bool),
 }
 
@@ -460,6 +502,7 @@ impl Test {
     pub fn holds(&self, given: Option<&Given<'_>>) -> bool {
         match (self, given) {
             (Self::There(wanted), given) => given.is_some() == *wanted,
+            (Self::Lacks(pattern), given) => given.is_none_or(|given| !pattern.is_match(&given.text())),
             (_, None) => false,
             (Self::Is(words), Some(given)) => {
                 let text = given.text();

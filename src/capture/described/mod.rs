@@ -17,6 +17,7 @@
 mod engine;
 mod format;
 pub mod language;
+mod ordered;
 mod pointer;
 mod records;
 mod stream;
@@ -30,7 +31,23 @@ use text::{Fault, Read, Table, fault};
 use toml::de::DeTable;
 
 /// The descriptions that are built in, in order of precedence: by name, the inside of a `[formats.NAME]`.
-const BUILT_IN: &[(&str, &str)] = &[("mcpsnoop", include_str!("../formats/mcpsnoop.toml"))];
+#[rustfmt::skip]
+const BUILT_IN: &[(&str, &str)] = &[
+    ("mcpsnoop", include_str!("../formats/mcpsnoop.toml")),
+    ("reticle", include_str!("../formats/reticle.toml")),
+    ("mcp-recorder", include_str!("../formats/mcp-recorder.toml")),
+    ("mcp-cassette", include_str!("../formats/mcp-cassette.toml")),
+    ("mcpjam", include_str!("../formats/mcpjam.toml")),
+    ("inspector-protocol", include_str!("../formats/inspector-protocol.toml")),
+    ("inspector-history", include_str!("../formats/inspector-history.toml")),
+    ("claude-code", include_str!("../formats/claude-code.toml")),
+    ("otlp", include_str!("../formats/otlp.toml")),
+    ("kong-mcp", include_str!("../formats/kong-mcp.toml")),
+    ("contextforge", include_str!("../formats/contextforge.toml")),
+    ("fastmcp", include_str!("../formats/fastmcp.toml")),
+    ("mcp-access", include_str!("../formats/mcp-access.toml")),
+    ("cloudflare-portal", include_str!("../formats/cloudflare-portal.toml")),
+];
 
 /// The formats that are built in as descriptions.
 pub fn built_in() -> &'static [&'static dyn Format] {

@@ -16,8 +16,8 @@ pub struct Description {
     pub arrangements: Vec<Arrangement>,
     /// What may stand before the JSON on a line.
     pub before: Option<Regex>,
-    /// Steps from a record to its entries; none where a record is its only entry.
-    pub each: Vec<Step>,
+    /// Steps from a record to its entries, in one way or several, equally long; none where a record is its only entry.
+    pub each: Vec<Vec<Step>>,
     pub pointers: Vec<Pointer>,
     /// What to look for, by the number of steps down to where the pointers begin.
     pub trees: Vec<Tree>,
@@ -25,6 +25,8 @@ pub struct Description {
     pub matches: Vec<Condition>,
     /// One of these holds for an entry that is no message.
     pub noise: Vec<Condition>,
+    /// What the report counts of records, by the notes of these conditions.
+    pub counted: Vec<Condition>,
     /// One of these holds where a body was cut, or values in it were hidden.
     pub truncated: Vec<Condition>,
     pub redacted: Vec<Condition>,
@@ -34,6 +36,8 @@ pub struct Description {
     pub cut_marks: Vec<Box<str>>,
     pub facts: Where,
     pub messages: Vec<MessageAt>,
+    /// Records stand in the order in which what they tell of ended, or in none: messages are put in that of their times.
+    pub by_time: bool,
     /// A number that grows by one with each record of a session.
     pub sequence: Option<Value>,
 }
@@ -70,10 +74,16 @@ pub struct MessageAt {
     pub bare: bool,
     /// It answers the request of the same entry.
     pub answers: bool,
+    /// An answer came even where its body was not kept.
+    pub always: bool,
     /// The parts of a message that the record does not hold as one.
     pub method: Option<Value>,
     pub id: Option<Value>,
     pub params: Vec<Source>,
+    /// Where no parameters were kept: the prompt or tool that was asked for, and the argument to be completed.
+    pub name: Option<Value>,
+    pub argument: Option<Value>,
+    pub typed: Option<Value>,
     pub result: Vec<Source>,
     pub error: Option<ErrorAt>,
     /// One of these holds for an answer that is an error.
@@ -81,7 +91,16 @@ pub struct MessageAt {
     /// Requests without ids and their answers are joined in order where these values are equal.
     pub pairs: Vec<Value>,
     /// Lists of values that only copies of one message share.
-    pub once: Vec<Vec<Value>>,
+    pub once: Vec<Once>,
+}
+
+/// How copies of one message are known.
+#[derive(Debug)]
+pub struct Once {
+    /// A message with these values was there.
+    pub shows: Vec<Value>,
+    /// It is a copy of one that showed these.
+    pub unless: Vec<Value>,
 }
 
 #[derive(Debug)]
@@ -96,11 +115,9 @@ pub enum ErrorAt {
 
 /// Reads what stands in a description beside its name and what is said about it.
 pub fn read(table: &Table<'_>, text: &str) -> Read<Description> {
-    let each = match table.get("each") {
-        Some(item) => steps(item.text()?).or_else(|reason| item.fault(reason))?,
-        None => Vec::new(),
-    };
-    let mut places = Places::new(text, Some(each.len()));
+    let each = table.get("each").map(ways).transpose()?.unwrap_or_default();
+    let depth = each.first().map_or(0, Vec::len);
+    let mut places = Places::new(text, Some(depth));
     let zone = table.get("zone").map(super::language::zone).transpose()?;
     let arrangements = match table.get("records") {
         Some(item) => item.list().into_iter().map(arrangement).collect::<Read<Vec<_>>>()?,
@@ -112,10 +129,26 @@ pub fn read(table: &Table<'_>, text: &str) -> Read<Description> {
         let span = table.required("match")?.span();
         return fault(format!("`match` is about whole records: `{}` is a place in an entry", pointer.shown), span);
     }
+    let counted = places.conditions(table.get("count"), "count")?;
+    if let Some(pointer) = places.pointers.iter().find(|pointer| pointer.level > 0) {
+        let span = table.required("count")?.span();
+        return fault(format!("`count` is about whole records: `{}` is a place in an entry", pointer.shown), span);
+    }
+    if counted.iter().any(|condition| condition.note.is_none()) {
+        return fault("what is counted needs a `note` that says what it is", table.required("count")?.span());
+    }
     let noise = places.conditions(table.get("noise"), "noise")?;
     let truncated = places.conditions(table.get("truncated"), "truncated")?;
     let redacted = places.conditions(table.get("redacted"), "redacted")?;
     let facts = places.facts(table, zone.as_ref())?;
+    let by_time = match table.get("order") {
+        Some(item) => match item.text()? {
+            "time" => true,
+            "file" => false,
+            other => return item.fault(format!("`{other}` is no order of messages: write file or time")),
+        },
+        None => false,
+    };
     let sequence = places.optional_value(table, "sequence")?;
     let mut messages = Vec::new();
     if let Some(body) = table.get("body") {
@@ -132,7 +165,7 @@ pub fn read(table: &Table<'_>, text: &str) -> Read<Description> {
     if places.pointers.len() > MOST_POINTERS {
         return fault(format!("more than {MOST_POINTERS} places"), table.span());
     }
-    let mut trees: Vec<Tree> = (0..=each.len()).map(|_| Tree::default()).collect();
+    let mut trees: Vec<Tree> = (0..=depth).map(|_| Tree::default()).collect();
     for (slot, pointer) in places.pointers.iter().enumerate() {
         if let Some(tree) = trees.get_mut(pointer.level) {
             tree.add(&pointer.steps, slot);
@@ -145,15 +178,30 @@ pub fn read(table: &Table<'_>, text: &str) -> Read<Description> {
         trees,
         matches,
         noise,
+        counted,
         truncated,
         redacted,
         placeholders: texts(table.get("placeholders"))?,
         cut_marks: texts(table.get("cut_marks"))?,
         facts,
         messages,
+        by_time,
         sequence,
         pointers: places.pointers,
     })
+}
+
+/// The ways from a record to its entries.
+fn ways(item: Item<'_>) -> Read<Vec<Vec<Step>>> {
+    let mut ways: Vec<Vec<Step>> = Vec::new();
+    for item in item.list() {
+        let way = steps(item.text()?).or_else(|reason| item.fault(reason))?;
+        if ways.first().is_some_and(|first| first.len() != way.len()) {
+            return item.fault("all ways to the entries have as many steps as the first");
+        }
+        ways.push(way);
+    }
+    Ok(ways)
 }
 
 fn texts(item: Option<Item<'_>>) -> Read<Vec<Box<str>>> {
@@ -200,6 +248,17 @@ impl Places<'_> {
         Ok(table.get(name).map(|item| self.sources(item, name)).transpose()?.unwrap_or_default())
     }
 
+    /// A list of values, or `{ shows = […], unless = […] }` where two sides report the same message.
+    fn once(&mut self, item: Item<'_>) -> Read<Once> {
+        if !item.is_table() {
+            return Ok(Once { shows: self.values(item, "once")?, unless: self.values(item, "once")? });
+        }
+        let table = item.table()?;
+        let (shows, unless) = (table.required("shows")?, table.required("unless")?);
+        table.finish()?;
+        Ok(Once { shows: self.values(shows, "once")?, unless: self.values(unless, "once")? })
+    }
+
     fn values(&mut self, item: Item<'_>, what: &'static str) -> Read<Vec<Value>> {
         item.list().into_iter().map(|item| self.value(item, what)).collect()
     }
@@ -220,7 +279,7 @@ impl Places<'_> {
             None => None,
         };
         let once = match table.get("once") {
-            Some(item) => item.list().into_iter().map(|item| self.values(item, "once")).collect::<Read<Vec<_>>>()?,
+            Some(item) => item.list().into_iter().map(|item| self.once(item)).collect::<Read<Vec<_>>>()?,
             None => Vec::new(),
         };
         let message = MessageAt {
@@ -231,7 +290,11 @@ impl Places<'_> {
             answers: table.get("answers").map(Item::flag).transpose()?.unwrap_or_default(),
             method: self.optional_value(&table, "method")?,
             id: self.optional_value(&table, "id")?,
+            always: table.get("always").map(Item::flag).transpose()?.unwrap_or_default(),
             params: self.optional_sources(&table, "params")?,
+            name: self.optional_value(&table, "name")?,
+            argument: self.optional_value(&table, "argument")?,
+            typed: self.optional_value(&table, "typed")?,
             result: self.optional_sources(&table, "result")?,
             error,
             failed: self.conditions(table.get("failed"), "failed")?,
@@ -249,6 +312,6 @@ impl Places<'_> {
 impl Description {
     /// Whether what an entry means depends on those before it, so that they have to be read one after the other.
     pub fn needs_memory(&self) -> bool {
-        self.messages.iter().any(|message| !message.pairs.is_empty() || !message.once.is_empty())
+        self.by_time || self.messages.iter().any(|message| !message.pairs.is_empty() || !message.once.is_empty())
     }
 }

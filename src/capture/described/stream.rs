@@ -1,6 +1,6 @@
 //! Records that are no lines, or that have to be read one after the other.
 
-use super::engine::{Memory, Outcome, Reader};
+use super::engine::{Memory, Outcome, Reader, bare_message};
 use super::format::Described;
 use super::records::Description;
 use crate::capture::blocks::{Blocks, Cut};
@@ -73,6 +73,7 @@ impl Stream {
                     };
                     match reader.record(text, 0) {
                         Outcome::Messages => sink.message_line(),
+                        Outcome::Foreign if bare_message(&mut sink, text, 0) => sink.message_line(),
                         Outcome::Noise | Outcome::Foreign => sink.noise(),
                         Outcome::NoJson => {
                             sink.take_back();

@@ -456,6 +456,7 @@ impl Window {
             ts: talk.started.or(talk.ended).map(|_| now),
             bounded,
             side: Side::Said(side),
+            inward: None,
             session: talk.session.clone(),
             server: talk.server.clone(),
             client: None,
