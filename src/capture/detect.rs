@@ -181,11 +181,6 @@ fn refuse_known(head: &[u8], path: &str) -> Result<(), CaptureError> {
         }
         _ => {}
     }
-    if text.starts_with(b"{")
-        && ["\"resourceSpans\"", "\"resourceLogs\"", "\"resourceMetrics\""].iter().any(|key| has(key))
-    {
-        return unsupported("OpenTelemetry data (OTLP)", "give a capture that holds message bodies: traces hold none");
-    }
     if (text.starts_with(b"[") && has("\"_index\"") && has("\"packets-"))
         || (text.starts_with(b"{\"index\":{") && has("\"layers\""))
     {

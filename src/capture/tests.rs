@@ -183,7 +183,6 @@ fn each_bad_input_has_its_own_message() {
         (at("a.pcapng", b"\x0a\x0d\x0d\x0a\0\0\0\0"), "a packet capture"),
         (at("a.db", b"SQLite format 3\0...."), "an SQLite database"),
         (at("ek.json", br#"{"index":{"_index":"packets-2026","_type":"doc"}}"#), "no known format"),
-        (at("otlp.json", br#"{"resourceSpans":[]}"#), "OpenTelemetry data"),
         (at("diary/a.txt", b"hello\n").parent().unwrap().to_owned(), "the folder holds no capture (1 files looked at"),
     ];
     for (path, wanted) in inputs {
