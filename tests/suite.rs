@@ -14,6 +14,8 @@ mod direction;
 mod golden;
 #[path = "suite/http.rs"]
 mod http;
+#[path = "suite/own_formats.rs"]
+mod own_formats;
 #[path = "suite/properties.rs"]
 mod properties;
 #[path = "suite/samples.rs"]

@@ -23,6 +23,7 @@ pub fn calls(context: &Context) -> Vec<PromptCalls> {
                 input_required: 0,
                 unanswered: 0,
                 not_captured: 0,
+                arguments_not_captured: 0,
                 error_codes: BTreeMap::new(),
                 unintended_calls: 0,
                 declaration: BTreeMap::new(),
@@ -36,6 +37,7 @@ pub fn calls(context: &Context) -> Vec<PromptCalls> {
                 let call = &context.frames.calls[at];
                 row.wire_requests += u64::from(call.rounds);
                 row.in_batches += u64::from(call.batch);
+                row.arguments_not_captured += u64::from(!context.arguments_captured(at));
                 match call.outcome {
                     CallOutcome::Rendered => row.rendered += 1,
                     CallOutcome::Error => {

@@ -90,6 +90,8 @@ pub struct PromptCalls {
     pub input_required: u64,
     pub unanswered: u64,
     pub not_captured: u64,
+    /// Calls whose arguments the source did not keep: nothing is known of their values.
+    pub arguments_not_captured: u64,
     /// Code (or `none`) → calls.
     pub error_codes: BTreeMap<String, u64>,
     /// Calls with at least one unintended argument.

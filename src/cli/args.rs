@@ -44,8 +44,8 @@ pub enum Verb {
         /// Id of a rule, such as MT101
         rule: Option<String>,
     },
-    /// List the capture formats that can be read
-    Formats,
+    /// List the capture formats that can be read, and say how to describe one of your own
+    Formats(FormatsArgs),
     /// Print shell completions
     Completions { shell: clap_complete::Shell },
     /// Print the manual page
@@ -58,6 +58,9 @@ pub struct ReadArgs {
     /// Read every file as this format instead of detecting it (see `mcptally formats`)
     #[arg(long, value_name = "NAME")]
     pub format: Option<String>,
+    /// Settings: formats of your own and expectations (default: ./mcptally.toml if there)
+    #[arg(long, value_name = "FILE")]
+    pub expect: Option<PathBuf>,
     /// Take the session from this member of the record or of params._meta
     #[arg(long, value_name = "KEY")]
     pub session_key: Option<String>,
@@ -103,9 +106,6 @@ pub struct AuditArgs {
     /// Of this session
     #[arg(long, value_name = "S")]
     pub session: Option<String>,
-    /// Expectations (default: ./mcptally.toml if there)
-    #[arg(long, value_name = "FILE")]
-    pub expect: Option<PathBuf>,
     /// The intended values of an argument; repeatable
     #[arg(long, value_name = "PROMPT.ARGUMENT=a,b,c")]
     pub intended: Vec<String>,
@@ -136,6 +136,16 @@ pub struct IngestArgs {
     /// 32-byte key of the printed hashes, as 64 hex digits (new folders only)
     #[arg(long, value_name = "FILE")]
     pub hash_key_file: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct FormatsArgs {
+    /// Say how a format of your own is described, instead of listing formats
+    #[arg(long)]
+    pub describe: bool,
+    /// Settings with formats of your own (default: ./mcptally.toml if there)
+    #[arg(long, value_name = "FILE")]
+    pub expect: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

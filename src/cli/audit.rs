@@ -4,9 +4,10 @@ use super::Exit;
 use super::args::AuditArgs;
 use super::error::CliError;
 use super::ingest::{self, Ingested};
-use super::plan::{self, FailOn, Outputs};
-use super::progress::{Voice, visible};
-use crate::expect::{self, Expectations};
+use super::plan::{self, FailOn, Outputs, Settings};
+use super::progress::Voice;
+use crate::capture::formats::Formats;
+use crate::expect;
 use crate::frames::folder::Folder;
 use crate::frames::store;
 use crate::protocol::message::Ts;
@@ -14,21 +15,22 @@ use crate::report::{
     HashKey, InputError, RenderOptions, Report, Run, Section, render_json, render_markdown, render_terminal,
 };
 use std::io::{self, BufWriter, Write as _};
-use std::path::{Path, PathBuf};
-
-/// Read when it is there and `--expect` names no other.
-const DEFAULT_EXPECTATIONS: &str = "mcptally.toml";
+use std::path::Path;
 
 pub fn run(args: &AuditArgs, voice: Voice) -> Result<Exit, CliError> {
     // All that can be wrong about the command line, before the work.
     let filter = plan::filter(args)?;
     let thresholds = args.fail_on.iter().map(|text| FailOn::parse(text)).collect::<Result<Vec<_>, _>>()?;
     let sections = sections(&args.only)?;
-    let expectations = expectations(args)?;
+    let Settings { mut expectations, formats } = Settings::read(args.read.expect.as_deref())?;
+    for flag in &args.intended {
+        let intended = expect::parse_flag(flag).map_err(|error| CliError::usage(error.to_string()))?;
+        expectations.intended.push(intended);
+    }
     let key = args.hash_key_file.as_deref().map(plan::hash_key).transpose()?;
     let outputs = Outputs::of(args)?;
 
-    let (folder, errors, _scratch) = frames(args, key, &outputs, voice)?;
+    let (folder, errors, _scratch) = frames(args, key, formats, &outputs, voice)?;
     let frames = store::load(&folder, &filter)?;
     for unmet in crate::audit::unmet(&frames, &expectations) {
         let set = format!("{}.{}", unmet.intended.prompt, unmet.intended.argument);
@@ -87,7 +89,13 @@ pub fn run(args: &AuditArgs, voice: Voice) -> Result<Exit, CliError> {
 type FramesOf = (Folder, Vec<InputError>, Option<tempfile::TempDir>);
 
 /// A frames folder is opened; captures are ingested into a temporary one. So there is one path to the answer.
-fn frames(args: &AuditArgs, key: Option<[u8; 32]>, outputs: &Outputs, voice: Voice) -> Result<FramesOf, CliError> {
+fn frames(
+    args: &AuditArgs,
+    key: Option<[u8; 32]>,
+    formats: Formats,
+    outputs: &Outputs,
+    voice: Voice,
+) -> Result<FramesOf, CliError> {
     let folders: Vec<&String> = args.paths.iter().filter(|path| Folder::is_frames(Path::new(path))).collect();
     match (folders.as_slice(), args.paths.as_slice()) {
         ([folder], [_]) => Ok((Folder::open(Path::new(folder))?, Vec::new(), None)),
@@ -97,7 +105,7 @@ fn frames(args: &AuditArgs, key: Option<[u8; 32]>, outputs: &Outputs, voice: Voi
                 .tempdir()
                 .map_err(CliError::io(&std::env::temp_dir(), "create a temporary folder"))?;
             let folder = Folder::open_or_create(scratch.path(), key)?;
-            let Ingested { folder, errors, .. } = ingest::into(folder, paths, &args.read, outputs, voice)?;
+            let Ingested { folder, errors, .. } = ingest::into(folder, paths, &args.read, formats, outputs, voice)?;
             Ok((folder, errors, Some(scratch)))
         }
         ([folder, ..], _) => Err(CliError::usage(format!(
@@ -116,26 +124,6 @@ fn sections(words: &[String]) -> Result<Vec<Section>, CliError> {
             })
         })
         .collect()
-}
-
-fn expectations(args: &AuditArgs) -> Result<Expectations, CliError> {
-    let path = match &args.expect {
-        Some(path) => Some(path.clone()),
-        None => Some(PathBuf::from(DEFAULT_EXPECTATIONS)).filter(|path| path.is_file()),
-    };
-    let mut expectations = match path {
-        Some(path) => {
-            let text = std::fs::read_to_string(&path).map_err(CliError::io(&path, "read the expectations"))?;
-            expect::parse(&visible(&path.display().to_string()), &text)
-                .map_err(|error| CliError::Report(error.into()))?
-        }
-        None => Expectations::default(),
-    };
-    for flag in &args.intended {
-        let intended = expect::parse_flag(flag).map_err(|error| CliError::usage(error.to_string()))?;
-        expectations.intended.push(intended);
-    }
-    Ok(expectations)
 }
 
 /// Columns of the terminal, where standard output is one.

@@ -3,9 +3,10 @@
 use super::Exit;
 use super::args::{IngestArgs, ReadArgs};
 use super::error::CliError;
-use super::plan::{self, Outputs};
+use super::plan::{self, Outputs, Settings};
 use super::progress::{Voice, watch};
 use crate::audit::wording::plural;
+use crate::capture::formats::Formats;
 use crate::capture::{self, CaptureError, Consumed, EMPTY, FileInfo, ReadOptions, Reading, STDIN};
 use crate::exchange::Exchange;
 use crate::frames::SourceRecord;
@@ -30,6 +31,7 @@ pub struct Ingested {
 
 pub fn run(args: &IngestArgs, voice: Voice) -> Result<Exit, CliError> {
     let key = args.hash_key_file.as_deref().map(plan::hash_key).transpose()?;
+    let formats = Settings::read(args.read.expect.as_deref())?.formats;
     let folder = Folder::open_or_create(&args.frames, key)?;
     if let Some(key) = key
         && key != folder.hash_key()?
@@ -39,7 +41,8 @@ pub fn run(args: &IngestArgs, voice: Voice) -> Result<Exit, CliError> {
             args.frames.display()
         )));
     }
-    let Ingested { files, errors, folder } = into(folder, &args.paths, &args.read, &Outputs::default(), voice)?;
+    let Ingested { files, errors, folder } =
+        into(folder, &args.paths, &args.read, formats, &Outputs::default(), voice)?;
     let messages: u64 = files.iter().map(|file| file.messages).sum();
     let rejected: u64 = files.iter().map(|file| file.rejected).sum();
     voice.remark(format!(
@@ -54,7 +57,7 @@ pub fn run(args: &IngestArgs, voice: Voice) -> Result<Exit, CliError> {
     Ok(if complete || args.read.lenient { Exit::Done } else { Exit::Incomplete })
 }
 
-/// Reads captures into a frames folder. `outputs` is what the run will write: no capture may be among it.
+/// Reads captures, in one of `formats` each, into a frames folder. `outputs` is what the run will write: no capture may be among it.
 ///
 /// # Errors
 /// Only what makes the whole run impossible; a file that cannot be read is in [`Ingested::errors`].
@@ -62,6 +65,7 @@ pub fn into(
     folder: Folder,
     paths: &[String],
     read: &ReadArgs,
+    formats: Formats,
     outputs: &Outputs,
     voice: Voice,
 ) -> Result<Ingested, CliError> {
@@ -69,8 +73,8 @@ pub fn into(
     let options = ReadOptions {
         format: read.format.clone(),
         session_key: read.session_key.clone(),
+        formats,
         resume: known.resume(),
-        ..ReadOptions::default()
     };
     let (mut sources, mut errors) = capture::discover(paths, &options);
     // A file that was read to its end must not be counted again; one that was replaced is read from its beginning.

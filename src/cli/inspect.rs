@@ -1,11 +1,10 @@
-//! `inspect`: what each file is and why we think so. `formats`: what can be read.
+//! `inspect`: what each file is and why we think so.
 
 use super::args::InspectArgs;
 use super::ingest;
-use super::plan::Outputs;
+use super::plan::{Outputs, Settings};
 use super::progress::Voice;
 use super::{CliError, Exit};
-use crate::capture::formats::Formats;
 use crate::frames::folder::Folder;
 use crate::frames::store::{self, Filter};
 use crate::report::HashKey;
@@ -19,7 +18,8 @@ pub fn run(args: &InspectArgs, voice: Voice) -> Result<Exit, CliError> {
         .tempdir()
         .map_err(CliError::io(&std::env::temp_dir(), "create a temporary folder"))?;
     let folder = Folder::open_or_create(scratch.path(), None)?;
-    let ingested = ingest::into(folder, &args.paths, &args.read, &Outputs::default(), voice)?;
+    let formats = Settings::read(args.read.expect.as_deref())?.formats;
+    let ingested = ingest::into(folder, &args.paths, &args.read, formats, &Outputs::default(), voice)?;
     let frames = store::load(&ingested.folder, &Filter::default())?;
     let key = HashKey::new(ingested.folder.hash_key()?);
     let page = Page::with_key(&key, false);
@@ -59,24 +59,4 @@ fn ledger(file: &FileRow, shown: &dyn Fn(&str) -> String, out: &mut dyn Write) -
         writeln!(out, "  note: {}", shown(note))?;
     }
     Ok(())
-}
-
-/// Every format with what it can and cannot answer.
-pub fn formats() -> Result<Exit, CliError> {
-    let mut out = io::BufWriter::new(anstream::stdout().lock());
-    let mut list = || -> io::Result<()> {
-        for format in Formats::default().distinct() {
-            let about = format.about();
-            writeln!(out, "{}\n  {}; written by {}", format.name(), about.what, about.writer)?;
-            writeln!(out, "  looks like  {}", format.looks_like())?;
-            writeln!(
-                out,
-                "  bodies: {} · values: {} · times: {} · direction: {} · session: {}",
-                about.bodies, about.values, about.times, about.direction, about.session
-            )?;
-        }
-        out.flush()
-    };
-    list().map_err(CliError::output)?;
-    Ok(Exit::Done)
 }

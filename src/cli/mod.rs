@@ -4,6 +4,7 @@ pub mod args;
 mod audit;
 mod error;
 mod explain;
+mod formats;
 mod ingest;
 mod inspect;
 pub mod plan;
@@ -49,7 +50,7 @@ pub fn run(cli: Cli) -> Exit {
         Verb::Ingest(args) => ingest::run(args, voice),
         Verb::Inspect(args) => inspect::run(args, voice),
         Verb::Explain { rule } => explain::run(rule.as_deref()),
-        Verb::Formats => inspect::formats(),
+        Verb::Formats(args) => formats::run(args),
         Verb::Completions { shell } => shell::completions(*shell),
         Verb::Man => shell::man(),
     };

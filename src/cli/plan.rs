@@ -3,12 +3,47 @@
 
 use super::args::AuditArgs;
 use super::error::CliError;
+use super::progress::visible;
+use crate::capture::described;
+use crate::capture::formats::Formats;
+use crate::expect::{self, Expectations};
 use crate::finding::{Finding, RULES, Severity};
 use crate::frames::store::Filter;
 use crate::protocol::message::Ts;
 use crate::report::{OutDir, whole};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+
+/// Read when it is there and `--expect` names no other.
+const DEFAULT_SETTINGS: &str = "mcptally.toml";
+
+/// What `mcptally.toml` says.
+#[derive(Default)]
+pub struct Settings {
+    pub expectations: Expectations,
+    /// Those that are built in, and before them the user's own.
+    pub formats: Formats,
+}
+
+impl Settings {
+    /// Reads the file that was named, else `./mcptally.toml` if it is there.
+    ///
+    /// # Errors
+    /// A file that cannot be read or says something that means nothing: with the place.
+    pub fn read(named: Option<&Path>) -> Result<Self, CliError> {
+        let default = Path::new(DEFAULT_SETTINGS);
+        let Some(path) = named.or_else(|| Some(default).filter(|path| path.is_file())) else {
+            return Ok(Self::default());
+        };
+        let text = std::fs::read_to_string(path).map_err(CliError::io(path, "read the settings"))?;
+        let name = visible(&path.display().to_string());
+        let expectations = expect::parse(&name, &text).map_err(|error| CliError::Report(error.into()))?;
+        let own = described::load(&name, &text).map_err(|error| CliError::Report(error.into()))?;
+        let mut formats = Formats::default();
+        formats.prefer(own);
+        Ok(Self { expectations, formats })
+    }
+}
 
 /// A threshold of `--fail-on`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,7 +147,8 @@ impl Outputs {
             markdown: target(&args.markdown)?,
             out: out.map(|dir| OutDir::prepare(dir).map_err(CliError::io(dir, "write the reports"))).transpose()?,
         };
-        let read = args.paths.iter().map(Path::new).chain(args.expect.as_deref()).chain(args.hash_key_file.as_deref());
+        let read =
+            args.paths.iter().map(Path::new).chain(args.read.expect.as_deref()).chain(args.hash_key_file.as_deref());
         match read.filter(|path| path.is_file()).find_map(|path| outputs.refuse(path)) {
             Some(refusal) => Err(refusal),
             None => Ok(outputs),

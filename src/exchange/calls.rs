@@ -175,6 +175,7 @@ impl Core {
                         row.echoed = facts.echoed;
                     }
                     Shape::NotCaptured => {}
+                    Shape::NotSeen => row.outcome = CallOutcome::NotCaptured,
                     // A result without messages renders nothing.
                     _ => {
                         row.rendered_messages = Some(0);
@@ -204,7 +205,7 @@ impl Core {
         row.outcome = match reply.map(Reply::shape) {
             None => CallOutcome::Unanswered,
             Some(None) => CallOutcome::Error,
-            Some(Some(Shape::NotCaptured)) => CallOutcome::NotCaptured,
+            Some(Some(Shape::NotCaptured | Shape::NotSeen)) => CallOutcome::NotCaptured,
             Some(Some(_)) => CallOutcome::Rendered,
         };
         if let Some(Shape::Completion(answer)) = reply.and_then(Reply::shape) {

@@ -50,7 +50,7 @@ impl Core {
         let Reply::Result { answer, .. } = reply else { return };
         let listing = match answer.shape {
             Shape::Prompts(listing) => *listing,
-            Shape::NotCaptured => {
+            Shape::NotCaptured | Shape::NotSeen => {
                 // That the client asked is known, what it was told is not.
                 let pages = Pages { at: wire.at, lane, prompts: Vec::new(), ttl_ms: None, cache_scope: None };
                 self.write_listing(pages, false, out);

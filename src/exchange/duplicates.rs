@@ -124,7 +124,9 @@ fn becomes_row(kind: &Kind) -> bool {
                 || request.meta.input_responses.is_some()
         }
         Kind::Notification(_) => false,
-        Kind::Result { answer, .. } => !matches!(answer.shape, Shape::Other | Shape::Tool { .. } | Shape::NotCaptured),
+        Kind::Result { answer, .. } => {
+            !matches!(answer.shape, Shape::Other | Shape::Tool { .. } | Shape::NotCaptured | Shape::NotSeen)
+        }
         Kind::Error { .. } => true,
     }
 }

@@ -204,7 +204,9 @@ impl Core {
         let malformed = |action| ElicitationAnswer { action, content: Content::Absent };
         match reply.shape() {
             Some(Shape::Elicitation(answer)) => self.answer_question(number, answer, wire, out),
-            Some(Shape::NotCaptured) => self.answer_question(number, &malformed(Action::NotCaptured), wire, out),
+            Some(Shape::NotCaptured | Shape::NotSeen) => {
+                self.answer_question(number, &malformed(Action::NotCaptured), wire, out);
+            }
             Some(Shape::NotAnObject) => self.answer_question(number, &malformed(Action::NotAnObject), wire, out),
             Some(_) => self.answer_question(number, &malformed(Action::Malformed(None)), wire, out),
             None => {

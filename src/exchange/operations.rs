@@ -145,7 +145,9 @@ impl Core {
                     self.ask_round(operation, questions, state, wire, out);
                     return;
                 }
-                Shape::NotCaptured if carrier.kind == OperationKind::ToolCall => (OperationOutcome::NotCaptured, None),
+                Shape::NotCaptured | Shape::NotSeen if carrier.kind == OperationKind::ToolCall => {
+                    (OperationOutcome::NotCaptured, None)
+                }
                 Shape::Tool { echo } if answer.is_error => (OperationOutcome::IsError, echo.as_deref()),
                 _ if answer.is_error => (OperationOutcome::IsError, None),
                 Shape::Tool { echo } => (OperationOutcome::Ok, echo.as_deref()),

@@ -110,7 +110,7 @@ impl Reply {
             | Shape::Completion(_)
             | Shape::InputRequired { .. }
             | Shape::Tool { .. } => Some(Direction::ServerToClient),
-            Shape::Other | Shape::NotAnObject | Shape::NotCaptured => None,
+            Shape::Other | Shape::NotAnObject | Shape::NotCaptured | Shape::NotSeen => None,
         }
     }
 }
@@ -119,7 +119,7 @@ impl Reply {
 pub(super) fn fit(ask: &Ask, reply: &Reply) -> u8 {
     let Some(shape) = reply.shape() else { return 1 };
     match (ask, shape) {
-        (_, Shape::NotCaptured) => 1,
+        (_, Shape::NotCaptured | Shape::NotSeen) => 1,
         (Ask::Handshake, Shape::Initialize { .. })
         | (Ask::List { .. }, Shape::Prompts(_))
         | (Ask::Complete(_), Shape::Completion(_))

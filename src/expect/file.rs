@@ -10,6 +10,8 @@
 //! [suppress]                       # findings that are known and not reported
 //! rules = ["MT303"]
 //! findings = ["0123456789abcdef"]  # fingerprints, as reports print them
+//!
+//! [formats.gateway]                # formats of one's own: read where captures are read
 //! ```
 
 use super::{Expectations, Intended};
@@ -24,7 +26,7 @@ use toml::Spanned;
 #[derive(Debug, thiserror::Error, Diagnostic)]
 #[error("{file}: {message}")]
 #[diagnostic(help(
-    "see `mcptally explain MT101` for what an intended set is; the file's grammar: [[intended]] with prompt, argument, values and optionally server; [suppress] with rules and findings"
+    "see `mcptally explain MT101` for what an intended set is; the file's grammar: [[intended]] with prompt, argument, values and optionally server; [suppress] with rules and findings; [formats.NAME], see `mcptally formats --describe`"
 ))]
 pub struct FileError {
     file: String,
@@ -42,6 +44,9 @@ struct File {
     intended: Vec<IntendedTable>,
     #[serde(default)]
     suppress: SuppressTable,
+    /// Read by those who read captures.
+    #[serde(default, rename = "formats")]
+    _formats: serde::de::IgnoredAny,
 }
 
 #[derive(Deserialize)]

@@ -304,4 +304,6 @@ pub enum Shape {
     NotAnObject,
     /// The body was not captured.
     NotCaptured,
+    /// The source keeps no answers at all: what came, and whether anything did, is not known.
+    NotSeen,
 }

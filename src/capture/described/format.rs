@@ -72,6 +72,10 @@ impl Format for Described {
         self.about.clone()
     }
 
+    fn file(&self) -> Option<&str> {
+        self.file.as_deref()
+    }
+
     fn unmistakable(&self) -> bool {
         !self.description.matches.is_empty()
     }

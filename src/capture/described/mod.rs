@@ -30,6 +30,9 @@ use std::sync::LazyLock;
 use text::{Fault, Read, Table, fault};
 use toml::de::DeTable;
 
+/// How to describe a format, for people.
+pub const GUIDE: &str = include_str!("guide.txt");
+
 /// The descriptions that are built in, in order of precedence: by name, the inside of a `[formats.NAME]`.
 #[rustfmt::skip]
 const BUILT_IN: &[(&str, &str)] = &[

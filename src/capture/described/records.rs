@@ -76,6 +76,8 @@ pub struct MessageAt {
     pub answers: bool,
     /// An answer came even where its body was not kept.
     pub always: bool,
+    /// The source keeps no answers: this one stands for whatever came.
+    pub unseen: bool,
     /// The parts of a message that the record does not hold as one.
     pub method: Option<Value>,
     pub id: Option<Value>,
@@ -125,6 +127,11 @@ pub fn read(table: &Table<'_>, text: &str) -> Read<Description> {
     };
     let before = table.get("before").map(|item| places.regex(item)).transpose()?;
     let matches = places.conditions(table.get("match"), "match")?;
+    if let (Some(item), true) = (table.get("records"), matches.is_empty())
+        && arrangements.len() > 1
+    {
+        return item.fault("which of several arrangements a file has is seen by `match`: say what holds for a record");
+    }
     if let Some(pointer) = places.pointers.iter().find(|pointer| pointer.level > 0) {
         let span = table.required("match")?.span();
         return fault(format!("`match` is about whole records: `{}` is a place in an entry", pointer.shown), span);
@@ -291,6 +298,7 @@ impl Places<'_> {
             method: self.optional_value(&table, "method")?,
             id: self.optional_value(&table, "id")?,
             always: table.get("always").map(Item::flag).transpose()?.unwrap_or_default(),
+            unseen: table.get("unseen").map(Item::flag).transpose()?.unwrap_or_default(),
             params: self.optional_sources(&table, "params")?,
             name: self.optional_value(&table, "name")?,
             argument: self.optional_value(&table, "argument")?,

@@ -146,6 +146,7 @@ fn answered(shape: &Shape) -> String {
         Shape::Other => "other".to_owned(),
         Shape::NotAnObject => "no object".to_owned(),
         Shape::NotCaptured => "not captured".to_owned(),
+        Shape::NotSeen => "not seen".to_owned(),
     }
 }
 
@@ -178,6 +179,25 @@ fn each_fixture_is_claimed_by_one_format() {
             assert!(!claimed, "{} is taken for {}", path.display(), format.name());
         }
     }
+}
+
+/// What the guide says by way of example is so.
+#[test]
+fn the_example_of_the_guide_reads_its_record() {
+    let example = GUIDE.split("\n\n").find(|part| part.starts_with("    {")).unwrap();
+    let record: serde_json::Value = serde_json::from_str(example).unwrap();
+    let (_, after) = GUIDE.split_once("```toml\n").unwrap();
+    let (description, _) = after.split_once("```").unwrap();
+    let mut options = ReadOptions::default();
+    options.formats.prefer(load("mcptally.toml", description).unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log.jsonl");
+    std::fs::write(&path, format!("{record}\n")).unwrap();
+    insta::assert_snapshot!(reading(&path, &options), @r#"
+    1.0 2026-08-01T08:00:00Z c2s request 1 prompts/get Name("scale") Absent  session=c-1 server=recipes client=desk
+    1.1 2026-08-01T08:00:00.012Z s2c result 1 0 messages "" session=c-1 server=recipes client=desk
+    gateway: 1 = 1 messages + 0 continuation + 0 noise + 0 blank + 0 rejected
+    "#);
 }
 
 mod faults;

@@ -45,6 +45,10 @@ pub trait Format: Sync {
     fn looks_like(&self) -> &str;
     /// What it is and what it can answer, for `mcptally formats`.
     fn about(&self) -> About;
+    /// The file that describes it, for a format of the user's own.
+    fn file(&self) -> Option<&str> {
+        None
+    }
     /// No other format has lines like these: one line with a message decides.
     fn unmistakable(&self) -> bool {
         false

@@ -34,8 +34,23 @@ pub fn by_unintended(arguments: &[Argument]) -> Vec<&Argument> {
     sorted
 }
 
+/// What is to be said before values are listed, where the source did not keep them all.
+fn values_lost<'r>(report: &Report) -> Option<Block<'r>> {
+    let calls = &report.audit.calls;
+    let lost: u64 = calls.iter().map(|row| row.arguments_not_captured).sum();
+    let all: u64 = calls.iter().map(|row| row.calls).sum();
+    let line = format!(
+        "Values not captured by this source: those of {} of {}. What was sent is not known, and counted as not captured, \
+         never as absent.",
+        count(lost),
+        plural(all, "prompt call")
+    );
+    (lost > 0).then(|| Block::Line(Line::new(line)))
+}
+
 pub fn values<'r>(report: &'r Report, options: &RenderOptions) -> Vec<Block<'r>> {
     let mut blocks = vec![Block::Heading("Values of arguments".to_owned())];
+    blocks.extend(values_lost(report));
     let sorted = by_unintended(&report.audit.arguments);
     let (shown, left_out) = cut(&sorted, options.top, "argument", |row| row.calls, "call", "arguments");
     for row in shown {
@@ -171,6 +186,7 @@ fn argument<'r>(row: &'r Argument, options: &RenderOptions) -> Vec<Block<'r>> {
 pub fn keys<'r>(report: &'r Report, options: &RenderOptions) -> Vec<Block<'r>> {
     let audit = &report.audit;
     let mut blocks = vec![Block::Heading("Unknown keys and missing arguments".to_owned())];
+    blocks.extend(values_lost(report));
     let mut table = Table::new(&[
         "prompt",
         "unknown key",

@@ -7,9 +7,7 @@ use crate::capture::rpc::request_without_body;
 use crate::capture::sink::Facts;
 use crate::capture::skim::{Cursor, Span};
 use crate::protocol::json::Oddities;
-use crate::protocol::message::{
-    Answer, Captured, Id, Kind, Notification, PromptName, RequestBody, RpcError, Shape, Text,
-};
+use crate::protocol::message::{Answer, Captured, Kind, Notification, PromptName, RequestBody, RpcError, Shape, Text};
 use std::fmt::Write as _;
 
 impl<'r> Reader<'r, '_> {
@@ -164,12 +162,14 @@ impl<'r> Reader<'r, '_> {
             if !message.result.is_empty() && message.failed.is_empty() && message.when.is_empty() {
                 return Ok(false);
             }
-            self.not_captured(parsed, id_text, facts);
+            let shape = if message.unseen { Shape::NotSeen } else { Shape::NotCaptured };
+            let kind = Kind::Result { id: parsed, answer: answer_of(shape) };
+            self.sink.remains(kind, facts, Captured::Absent, id_text.as_bytes());
             return Ok(true);
         };
         if !is_json(&result) {
             let state = if captured == Captured::Full { Captured::Truncated } else { captured };
-            let kind = Kind::Result { id: parsed, answer: not_captured() };
+            let kind = Kind::Result { id: parsed, answer: answer_of(Shape::NotCaptured) };
             self.sink.remains(kind, facts, state, result.as_bytes());
             return Ok(true);
         }
@@ -179,14 +179,10 @@ impl<'r> Reader<'r, '_> {
         };
         Ok(self.made(made, facts, captured))
     }
-
-    fn not_captured(&mut self, id: Option<Id>, text: &str, facts: &Facts) {
-        self.sink.remains(Kind::Result { id, answer: not_captured() }, facts, Captured::Absent, text.as_bytes());
-    }
 }
 
-fn not_captured() -> Answer {
-    Answer { shape: Shape::NotCaptured, server: None, is_error: false }
+fn answer_of(shape: Shape) -> Answer {
+    Answer { shape, server: None, is_error: false }
 }
 
 fn is_json(text: &str) -> bool {

@@ -29,6 +29,12 @@ fn faults_are_shown_at_their_places() {
         ("body = \"/m\"\neach = \"/e/*\"\nmatch = { at = \"./x\", is = 1 }", "{ at = \"./x\", is = 1 }"),
         ("body = \"/m\"\nserver = { path = 'a' }", "'a'"),
         ("message = {}", "{}"),
+        ("body = \"/m\"\nrecords = [\"lines\", \"array\"]", "[\"lines\", \"array\"]"),
+        ("body = \"/m\"\norder = \"size\"", "\"size\""),
+        ("body = \"/m\"\neach = [\"/a\", \"/a/b\"]", "\"/a/b\""),
+        ("body = \"/m\"\ncount = { at = \"/x\", there = true }", "{ at = \"/x\", there = true }"),
+        ("body = \"/m\"\ndirection = { at = \"/d\", inward = \"me\" }", "\"me\""),
+        ("body = \"/m\"\nnoise = { at = \"/x\", lacks = '[' }", "'['"),
     ] {
         let text = format!("{head}{rest}\n");
         let error = load("mcptally.toml", &text).err().unwrap_or_else(|| panic!("no fault: {rest}"));

@@ -167,6 +167,7 @@ impl Names<'_> {
             input_required: row.input_required,
             unanswered: row.unanswered,
             not_captured: row.not_captured,
+            arguments_not_captured: row.arguments_not_captured,
             error_codes: row.error_codes.clone(),
             unintended_calls: row.unintended_calls,
             declaration: words(&row.declaration),

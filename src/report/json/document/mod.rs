@@ -131,6 +131,8 @@ object! {
         input_required: u64,
         unanswered: u64,
         not_captured: u64,
+        /// Calls whose arguments the source did not keep: nothing is known of their values.
+        arguments_not_captured: u64,
         error_codes: BTreeMap<String, u64>,
         /// Calls with at least one unintended argument.
         unintended_calls: u64,
