@@ -20,6 +20,8 @@ mod own_formats;
 mod properties;
 #[path = "suite/samples.rs"]
 mod samples;
+#[path = "suite/suggestion.rs"]
+mod suggestion;
 #[path = "suite/support.rs"]
 mod support;
 #[path = "suite/truth.rs"]

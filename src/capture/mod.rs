@@ -268,6 +268,44 @@ fn recognise(
     Ok((source, warning))
 }
 
+/// A description for a JSON log whose format is not known.
+pub struct Suggestion {
+    /// The path as people know it.
+    pub path: String,
+    /// A `[formats.NAME]` that reads it.
+    pub text: String,
+}
+
+/// Suggests descriptions for those of the files that are in no known format and hold messages in JSON. Pipes are left
+/// out: what was read of them is gone.
+pub fn suggest(arguments: &[String], options: &ReadOptions) -> Vec<Suggestion> {
+    /// Bytes of a file that are looked at.
+    const LOOKED_AT: usize = 16 << 20;
+    let mut suggestions = Vec::new();
+    let mut files = open::list(arguments).files;
+    files.sort_by(|a, b| order::natural(&a.shown, &b.shown));
+    for found in files.into_iter().filter(|found| found.path.is_file()) {
+        let facts = FileFacts { path: found.shown.as_str().into(), ..FileFacts::default() };
+        let open = || Input::open(&found.path, &found.shown, 0, &Arc::default()).ok();
+        let Some(mut input) = open() else { continue };
+        if !matches!(
+            detect::detect(&mut input, &facts, None, None, &options.formats),
+            Err(CaptureError::UnknownFormat { .. })
+        ) {
+            continue;
+        }
+        let Some(mut input) = open() else { continue };
+        let mut head = vec![0; LOOKED_AT];
+        let count = input.fill(&mut head).unwrap_or_else(|(count, _)| count);
+        head.truncate(count);
+        let name = found.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        if let Some(text) = described::suggest(&head, count < LOOKED_AT, &name) {
+            suggestions.push(Suggestion { path: found.shown, text });
+        }
+    }
+    suggestions
+}
+
 /// Hash of the beginning of a file on disk, at most 4 KiB and at most `up_to` bytes: a file that has grown since `up_to`
 /// bytes of it were read still has it, one that was replaced does not.
 pub fn fingerprint(path: &Path, up_to: u64) -> std::io::Result<u64> {

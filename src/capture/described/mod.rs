@@ -21,8 +21,10 @@ mod ordered;
 mod pointer;
 mod records;
 mod stream;
+mod suggest;
 pub mod text;
 
+pub use suggest::suggest;
 pub use text::DescriptionError;
 
 use super::formats::Format;

@@ -201,3 +201,4 @@ fn the_example_of_the_guide_reads_its_record() {
 }
 
 mod faults;
+mod hostile;
