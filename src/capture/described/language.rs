@@ -362,6 +362,11 @@ pub struct Sender {
 }
 
 impl Sender {
+    /// The words of its table, with what they mean.
+    pub fn words(&self) -> Vec<(String, Side)> {
+        self.words.iter().flatten().map(|(word, side)| (word.to_string(), *side)).collect()
+    }
+
     /// What a word says, or its absence.
     pub fn side(&self, word_found: Option<&str>) -> Side {
         let said = word_found.and_then(|found| match &self.words {

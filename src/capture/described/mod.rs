@@ -27,7 +27,8 @@ pub mod text;
 pub use suggest::suggest;
 pub use text::DescriptionError;
 
-use super::formats::Format;
+use super::formats::{About, Format};
+use super::sink::Side;
 use std::sync::LazyLock;
 use text::{Fault, Read, Table, fault};
 use toml::de::DeTable;
@@ -87,6 +88,36 @@ pub fn load(file: &str, text: &str) -> Result<Vec<&'static dyn Format>, Descript
         loaded.extend(compile(name, table, text, Some(file)).map_err(wrong)?);
     }
     Ok(loaded)
+}
+
+/// What the generic envelope's description says, for the reader of its own that it has.
+#[derive(Debug)]
+pub struct Names {
+    /// Names of members, first choice first.
+    pub body: Vec<String>,
+    pub direction: Vec<String>,
+    pub time: Vec<String>,
+    pub session: Vec<String>,
+    pub server: Vec<String>,
+    pub client: Vec<String>,
+    pub words: Vec<(String, Side)>,
+    /// Words of members that say who sent a message, where none was sent.
+    pub noise: Vec<String>,
+    pub about: About,
+}
+
+const ENVELOPE: &str = include_str!("../formats/envelope.toml");
+
+/// Reads `envelope.toml`.
+pub fn envelope() -> Names {
+    // A test reads it; here a broken one knows no names.
+    let read = || -> Read<Names> {
+        let document = parse(ENVELOPE)?;
+        let table = Table::new(document.get_ref(), document.span());
+        let about = language::about(table.get("about"), "")?;
+        Ok(records::read(&table, ENVELOPE)?.names(about))
+    };
+    read().unwrap_or_else(|_| records::Description::default().names(About::default()))
 }
 
 fn parse(text: &str) -> Read<toml::Spanned<DeTable<'_>>> {

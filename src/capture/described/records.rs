@@ -1,8 +1,10 @@
 //! Descriptions of JSON records: what they say, checked and compiled.
 
-use super::language::{Condition, Moment, Places, Pointer, Sender, Source, Value};
+use super::Names;
+use super::language::{Condition, Moment, Places, Pointer, Sender, Source, Test, Value};
 use super::pointer::{Step, Tree, steps};
 use super::text::{Item, Read, Table, fault};
+use crate::capture::formats::About;
 use jiff::tz::TimeZone;
 use regex::Regex;
 
@@ -10,7 +12,7 @@ use regex::Regex;
 const MOST_POINTERS: usize = 64;
 
 /// What a description of records says.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Description {
     /// Where records stand in a file.
     pub arrangements: Vec<Arrangement>,
@@ -318,6 +320,34 @@ impl Places<'_> {
 }
 
 impl Description {
+    /// The names of members that it looks for, where all its places are members of the record.
+    pub fn names(self, about: About) -> Names {
+        let of = |sources: &[Source]| -> Vec<String> {
+            let slots =
+                sources.iter().filter_map(|source| if let Source::Pointer(slot) = source { Some(*slot) } else { None });
+            let steps = slots.filter_map(|slot| self.pointers.get(slot)?.steps.first());
+            let names = steps.filter_map(|step| if let Step::Name(name) = step { Some(name) } else { None });
+            names.map(|name| String::from_utf8_lossy(name).into_owned()).collect()
+        };
+        let value = |value: &Option<Value>| value.as_ref().map(|value| of(&value.from)).unwrap_or_default();
+        let direction = self.facts.direction.as_ref();
+        let noise = self
+            .noise
+            .iter()
+            .filter_map(|condition| if let Test::Is(words) = &condition.test { Some(words) } else { None });
+        Names {
+            body: self.messages.first().map(|message| of(&message.body)).unwrap_or_default(),
+            direction: direction.map(|sender| of(&sender.from)).unwrap_or_default(),
+            time: self.facts.time.as_ref().map(|moment| of(&moment.from)).unwrap_or_default(),
+            session: value(&self.facts.session),
+            server: value(&self.facts.server),
+            client: value(&self.facts.client),
+            words: direction.map(Sender::words).unwrap_or_default(),
+            noise: noise.flatten().map(|word| word.to_string()).collect(),
+            about,
+        }
+    }
+
     /// Whether what an entry means depends on those before it, so that they have to be read one after the other.
     pub fn needs_memory(&self) -> bool {
         self.by_time || self.messages.iter().any(|message| !message.pairs.is_empty() || !message.once.is_empty())

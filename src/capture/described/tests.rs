@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 #[test]
 fn all_built_in_descriptions_load() {
-    for (name, text) in BUILT_IN {
+    for (name, text) in BUILT_IN.iter().chain(&[("envelope", ENVELOPE)]) {
         if let Err(error) = one(name, text) {
             panic!("{:?}", miette::Report::new(error));
         }
@@ -200,5 +200,6 @@ fn the_example_of_the_guide_reads_its_record() {
     "#);
 }
 
+mod envelope;
 mod faults;
 mod hostile;

@@ -1,5 +1,6 @@
 //! A JSON object a line that wraps a message: `{"ts":…,"dir":…,"session":…,"msg":{…}}` and its many relatives.
 
+use super::words::{self, Means};
 use super::{About, Format, Word, begins_json, has_colour, without_colour, word};
 use crate::capture::rpc::Rpc;
 use crate::capture::sink::{Block, Decoded, Facts, FileFacts, Line, Side, Sink};
@@ -10,10 +11,7 @@ use crate::protocol::message::{Captured, Text, Ts};
 
 pub struct Envelope;
 
-/// Members that hold the message, first choice first.
-const PAYLOADS: [&str; 12] =
-    ["raw", "msg", "message", "frame", "payload", "body", "content", "data", "line", "text", "json", "rpc"];
-/// Marks: a bit for each of [`PAYLOADS`], then these.
+/// Marks: a bit for each name of a payload, then these.
 const AS_TEXT: u32 = 1 << 12;
 const BARE: u32 = 1 << 13;
 
@@ -27,20 +25,17 @@ impl Format for Envelope {
     }
 
     fn about(&self) -> About {
-        About {
-            what: "a JSON object a line around each message".into(),
-            writer: "recorders and proxies of all kinds".into(),
-            bodies: "yes".into(),
-            values: "yes".into(),
-            times: "where a member holds one".into(),
-            direction: "a member, else by content".into(),
-            session: "a member, else cut by handshakes and ids".into(),
-        }
+        words::Envelope::get().about.clone()
     }
 
     fn variant(&self, marks: u32) -> Option<String> {
-        let mut found: Vec<&str> =
-            PAYLOADS.iter().enumerate().filter(|(bit, _)| marks & 1 << bit != 0).map(|(_, name)| *name).collect();
+        let payloads = &words::Envelope::get().payloads;
+        let mut found: Vec<&str> = payloads
+            .iter()
+            .enumerate()
+            .filter(|(bit, _)| marks & 1 << bit != 0)
+            .map(|(_, name)| name.as_str())
+            .collect();
         if marks & AS_TEXT != 0 {
             found.push("as text");
         }
@@ -69,7 +64,7 @@ impl Format for Envelope {
 /// What an envelope's members are, as far as they are known.
 #[derive(Default)]
 struct Members {
-    /// By rank in [`PAYLOADS`].
+    /// By rank.
     payload: Option<(usize, Payload)>,
     /// A text member that may hold a message, by rank.
     text: Option<(usize, Span)>,
@@ -100,71 +95,6 @@ impl Ranked {
     }
 }
 
-/// What a member's name means, with its rank.
-enum Means {
-    Payload(usize),
-    Direction(usize),
-    Time(usize),
-    Session(usize),
-    Server(usize),
-    Client(usize),
-    Version,
-    Nothing,
-}
-
-fn means(name: &[u8]) -> Means {
-    match name {
-        b"raw" => Means::Payload(0),
-        b"msg" => Means::Payload(1),
-        b"message" => Means::Payload(2),
-        b"frame" => Means::Payload(3),
-        b"payload" => Means::Payload(4),
-        b"body" => Means::Payload(5),
-        b"content" => Means::Payload(6),
-        b"data" => Means::Payload(7),
-        b"line" => Means::Payload(8),
-        b"text" => Means::Payload(9),
-        b"json" => Means::Payload(10),
-        b"rpc" => Means::Payload(11),
-        b"direction" => Means::Direction(0),
-        b"dir" => Means::Direction(1),
-        b"origin" => Means::Direction(2),
-        b"source" => Means::Direction(3),
-        b"from" => Means::Direction(4),
-        b"type" => Means::Direction(5),
-        b"traffic" => Means::Direction(6),
-        b"kind" => Means::Direction(7),
-        b"side" => Means::Direction(8),
-        b"ts" => Means::Time(0),
-        b"timestamp" => Means::Time(1),
-        b"time" => Means::Time(2),
-        b"t" => Means::Time(3),
-        b"@timestamp" => Means::Time(4),
-        b"timestamp_iso" => Means::Time(5),
-        b"datetime" => Means::Time(6),
-        b"timestamp_micros" => Means::Time(7),
-        b"timestamp_ms" => Means::Time(8),
-        b"timestamp_ns" => Means::Time(9),
-        b"timeUnixNano" => Means::Time(10),
-        b"session_id" => Means::Session(0),
-        b"sessionId" => Means::Session(1),
-        b"session" => Means::Session(2),
-        b"mcp_session_id" => Means::Session(3),
-        b"mcp-session-id" => Means::Session(4),
-        b"conn_id" => Means::Session(5),
-        b"connection_id" => Means::Session(6),
-        b"server_label" => Means::Server(0),
-        b"server_name" => Means::Server(1),
-        b"serverName" => Means::Server(2),
-        b"serverId" => Means::Server(3),
-        b"server" => Means::Server(4),
-        b"client_name" => Means::Client(0),
-        b"client" => Means::Client(1),
-        b"jsonrpc" => Means::Version,
-        _ => Means::Nothing,
-    }
-}
-
 /// Reads one line; `bytes[from..]` is its text.
 fn record(sink: &mut Sink<'_>, line: Line, bytes: &[u8], from: usize) {
     let text = bytes.get(from..).unwrap_or_default();
@@ -192,7 +122,10 @@ fn record(sink: &mut Sink<'_>, line: Line, bytes: &[u8], from: usize) {
             if sink.message(bytes, &rpc, &facts, Captured::Full, false) {
                 sink.message_line();
             } else {
-                sink.reject(format!("`{}` holds no JSON-RPC message: its `method` is not a string", PAYLOADS[rank]));
+                sink.reject(format!(
+                    "`{}` holds no JSON-RPC message: its `method` is not a string",
+                    payload_name(rank)
+                ));
             }
             return;
         }
@@ -208,16 +141,21 @@ fn record(sink: &mut Sink<'_>, line: Line, bytes: &[u8], from: usize) {
     }
 }
 
+fn payload_name(rank: usize) -> &'static str {
+    words::Envelope::get().payloads.get(rank).map_or("the payload", String::as_str)
+}
+
 /// The members of an envelope; `None` where it is no JSON.
 fn read(cursor: &mut Cursor<'_>, session_key: Option<&str>) -> Option<Members> {
     let bytes = cursor.bytes();
     let mut members = Members::default();
+    let known = words::Envelope::get();
     let mut first = true;
     cursor.take(b'{')?;
     while let Some(name) = cursor.member(&mut first)? {
         let name = plain(bytes, name);
         let by_key = session_key.is_some_and(|key| key.as_bytes() == &*name);
-        let means = means(&name);
+        let means = known.means(&name);
         if let Means::Payload(rank) = means {
             let better = members.payload.as_ref().is_none_or(|(best, _)| rank < *best);
             match cursor.peek()? {
@@ -337,13 +275,17 @@ fn quoted(sink: &mut Sink<'_>, bytes: &[u8], span: Span, rank: usize, facts: &Fa
         }
         Some(_) => {
             sink.take_back();
-            sink.reject(format!("text after the JSON value in `{}` at character {}", PAYLOADS[rank], cursor.at() + 1));
+            sink.reject(format!(
+                "text after the JSON value in `{}` at character {}",
+                payload_name(rank),
+                cursor.at() + 1
+            ));
         }
         None => {
             sink.take_back();
             let error = serde_json::from_str::<serde::de::IgnoredAny>(inner).err();
             let said = error.map_or_else(|| "nested too deeply".to_owned(), |error| error.to_string());
-            sink.reject(format!("the text in `{}` is not valid JSON: {said}", PAYLOADS[rank]));
+            sink.reject(format!("the text in `{}` is not valid JSON: {said}", payload_name(rank)));
         }
     }
 }

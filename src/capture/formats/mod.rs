@@ -20,7 +20,7 @@ use super::sink::{Block, Decoded, FileFacts, Tally};
 use std::borrow::Cow;
 
 /// What a format is, who writes it, and what a capture in it can and cannot answer: a word or two each.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct About {
     pub what: Cow<'static, str>,
     pub writer: Cow<'static, str>,
