@@ -16,6 +16,7 @@ mod records;
 mod rpc;
 mod sink;
 mod skim;
+mod tally;
 mod time;
 
 pub use error::CaptureError;
