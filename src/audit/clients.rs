@@ -259,7 +259,7 @@ mod tests {
                 values: vec!["warm".into()],
                 source: "command line",
             }],
-            suppressed: Vec::new(),
+            ..Expectations::default()
         };
         let (rows, findings) = run(&fixture, &expectations);
         let names: Vec<(&str, u64, u64, u64)> =

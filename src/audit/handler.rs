@@ -22,8 +22,6 @@ pub const UNKNOWN_KEY: &str = "unknown key";
 pub const LEAK: &str = "leak";
 pub const SILENT_DEFAULT: &str = "silent default";
 
-/// Characters (at least as many bytes) that no prompt argument should have without anybody noticing.
-const HUGE_CHARS: u64 = 100_000;
 /// Rows of evidence that one finding carries.
 const EVIDENCE: usize = 20;
 
@@ -100,7 +98,7 @@ fn kinds(context: &Context, group: &Group) -> Kinds {
             if is_blank(arg) && required(&arg.key) {
                 see(REQUIRED_EMPTY, Some(&arg.key));
             }
-            if arg.value_chars > HUGE_CHARS {
+            if arg.value_chars > context.expectations.thresholds.huge_value_chars {
                 see(HUGE, Some(&arg.key));
             }
             if let Judged::Unintended { class, .. } = context.judged[at] {
@@ -313,7 +311,7 @@ mod tests {
                 values: vec!["warm".into(), "firm".into()],
                 source: "command line",
             }],
-            suppressed: Vec::new(),
+            ..Expectations::default()
         }
     }
 

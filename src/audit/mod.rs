@@ -61,6 +61,7 @@ pub fn audit(frames: &Frames, expectations: &Expectations) -> Result<Audit, Uncl
         completion: completion::completion(&context),
         rejected: frames.rejected.clone(),
         findings: Vec::new(),
+        thresholds: expectations.thresholds.moved(),
     };
     close::check(&audit)?;
     findings.extend(findings::findings(&context, &audit));

@@ -115,7 +115,7 @@ pub fn sessions(context: &Context) -> (Vec<SessionUnit>, Vec<SessionVerdict>, Ve
         })
         .collect();
     let mut verdicts: Vec<SessionVerdict> = judged.iter().map(|(_, verdict)| verdict.clone()).collect();
-    verdict::conclude(&mut verdicts);
+    verdict::conclude(&mut verdicts, &context.expectations.thresholds);
     let mut found = Vec::new();
     for ((units, _), verdict) in judged.iter().zip(&verdicts) {
         findings::add(context, units, verdict, &mut found);

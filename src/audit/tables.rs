@@ -548,6 +548,8 @@ pub struct Audit {
     pub contract: Vec<ContractVersion>,
     pub completion: Vec<CompletionUse>,
     pub findings: Vec<crate::finding::Finding>,
+    /// Thresholds that the operator moved.
+    pub thresholds: Vec<crate::expect::Moved>,
     /// Records that could not be read, in reading order (`rejected.ndjson`).
     pub rejected: Vec<crate::schema::RejectedRow>,
 }

@@ -13,7 +13,7 @@ fn tones() -> Expectations {
             values: ["warm", "formal", "playful"].map(text).to_vec(),
             source: "command line",
         }],
-        suppressed: Vec::new(),
+        ..Expectations::default()
     }
 }
 
@@ -178,7 +178,7 @@ fn the_file_goes_before_the_command_line_and_a_named_server_before_any() {
         source,
     };
     let set = |intended: Vec<Intended>| {
-        let rows = rows(&fixture, &Expectations { intended, suppressed: Vec::new() });
+        let rows = rows(&fixture, &Expectations { intended, ..Expectations::default() });
         row(&rows, "tone").intended_values.iter().map(|value| value.to_string()).collect::<Vec<_>>()
     };
     let any = block(None, "any", "expectations");

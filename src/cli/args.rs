@@ -41,7 +41,7 @@ pub enum Verb {
     Inspect(InspectArgs),
     /// Say what a finding means and what to do; without RULE, all of them
     Explain {
-        /// Id of a rule, such as MT101
+        /// Id of a rule, such as MT101; or `thresholds`
         rule: Option<String>,
     },
     /// List the capture formats that can be read, and say how to describe one of your own

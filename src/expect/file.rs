@@ -11,13 +11,18 @@
 //! rules = ["MT303"]
 //! findings = ["0123456789abcdef"]  # fingerprints, as reports print them
 //!
+//! [thresholds]                     # see `mcptally explain thresholds`
+//! session_bad_attempts = 10
+//!
 //! [formats.gateway]                # formats of one's own: read where captures are read
 //! ```
 
+use super::thresholds::{Thresholds, nearest};
 use super::{Expectations, Intended};
 use crate::protocol::message::Text;
 use miette::{Diagnostic, NamedSource, SourceSpan};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 use toml::Spanned;
@@ -26,7 +31,7 @@ use toml::Spanned;
 #[derive(Debug, thiserror::Error, Diagnostic)]
 #[error("{file}: {message}")]
 #[diagnostic(help(
-    "see `mcptally explain MT101` for what an intended set is; the file's grammar: [[intended]] with prompt, argument, values and optionally server; [suppress] with rules and findings; [formats.NAME], see `mcptally formats --describe`"
+    "see `mcptally explain MT101` for what an intended set is; the file's grammar: [[intended]] with prompt, argument, values and optionally server; [suppress] with rules and findings; [thresholds], see `mcptally explain thresholds`; [formats.NAME], see `mcptally formats --describe`"
 ))]
 pub struct FileError {
     file: String,
@@ -44,6 +49,8 @@ struct File {
     intended: Vec<IntendedTable>,
     #[serde(default)]
     suppress: SuppressTable,
+    #[serde(default)]
+    thresholds: BTreeMap<Spanned<String>, Spanned<toml::Value>>,
     /// Read by those who read captures.
     #[serde(default, rename = "formats")]
     _formats: serde::de::IgnoredAny,
@@ -119,7 +126,25 @@ pub fn parse(name: &str, text: &str) -> Result<Expectations, FileError> {
         }
         expectations.suppressed.push(text.to_ascii_lowercase().into());
     }
+    for (name, value) in &file.thresholds {
+        set(&mut expectations.thresholds, name, value).map_err(|(message, span)| wrong(message, Some(span)))?;
+    }
     Ok(expectations)
+}
+
+fn set(
+    thresholds: &mut Thresholds,
+    name: &Spanned<String>,
+    value: &Spanned<toml::Value>,
+) -> Result<(), (String, Range<usize>)> {
+    match thresholds.set(name.get_ref(), value.get_ref()) {
+        Some(Ok(())) => Ok(()),
+        Some(Err(right)) => Err((format!("`{}` is {right}", name.get_ref()), value.span())),
+        None => {
+            let near = nearest(name.get_ref()).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            Err((format!("no threshold `{}`{near}", name.get_ref()), name.span()))
+        }
+    }
 }
 
 /// What is wrong with an `--intended`.
@@ -175,12 +200,26 @@ mod tests {
             ("[[intended]]\nprompt = 7\nargument = \"a\"\nvalues = [\"x\"]\n", "7"),
             ("[suppress]\nrules = [\"MT1\"]\n", "\"MT1\""),
             ("[suppress]\nfindings = [\"xyz\"]\n", "\"xyz\""),
+            ("[thresholds]\nsession_unit = 4\n", "session_unit"),
+            ("[thresholds]\nsession_units = -4\n", "-4"),
+            ("[thresholds]\nsession_units = 2.5\n", "2.5"),
+            ("[thresholds]\nsession_level = 1.5\n", "1.5"),
+            ("[thresholds]\nsession_level = \"low\"\n", "\"low\""),
         ] {
             let error = parse("mcptally.toml", text).unwrap_err();
             let span = error.span.unwrap();
             assert_eq!(&text[span.offset()..span.offset() + span.len()], place, "{error}");
         }
         assert!(parse("mcptally.toml", "[[intended]").is_err());
+    }
+
+    #[test]
+    fn thresholds_are_set_by_name_and_a_mistyped_one_is_guessed() {
+        let read = parse("mcptally.toml", "[thresholds]\nsession_units = 4\nsession_level = 0\n").unwrap();
+        let wanted = Thresholds { session_units: 4, session_level: 0.0, ..Thresholds::default() };
+        assert_eq!(read.thresholds, wanted);
+        let error = parse("mcptally.toml", "[thresholds]\nsesion_units = 4\n").unwrap_err().to_string();
+        assert_eq!(error, "mcptally.toml: no threshold `sesion_units`; did you mean `session_units`?");
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! What the operator expects: `mcptally.toml` and `--intended`.
 
 mod file;
+mod thresholds;
 
 pub use file::{FileError, FlagError, parse, parse_flag};
+pub use thresholds::{Moved, THRESHOLDS, Threshold, Thresholds};
 
 use crate::protocol::message::Text;
 
@@ -19,10 +21,12 @@ pub struct Intended {
 }
 
 /// Everything an audit is told beside the frames.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Expectations {
     /// Expectations file first, then the command line: the first that names an argument wins.
     pub intended: Vec<Intended>,
     /// Finding fingerprints or rule ids that are not reported.
     pub suppressed: Vec<Text>,
+    /// Where analyses begin to speak.
+    pub thresholds: Thresholds,
 }

@@ -23,9 +23,6 @@ pub const TOLD: &str = "told";
 pub const NEVER_TOLD: &str = "never told";
 pub const TOLD_AND_IGNORED: &str = "told and ignored";
 
-/// What an outage may reach beyond a unit's own bad attempts, in microseconds.
-const MARGIN: i64 = 60_000_000;
-
 /// One unit with everything a cause may rest on.
 pub struct Evidenced<'e, 'a> {
     pub context: &'e Context<'a>,
@@ -99,6 +96,8 @@ impl Evidenced<'_, '_> {
 /// Attempts of each server that failed without any fault of their keys, for outages.
 pub struct Failures {
     servers: Vec<Server>,
+    /// What an outage may reach beyond a unit's own bad attempts, in microseconds.
+    margin: i64,
 }
 
 #[derive(Default)]
@@ -165,16 +164,17 @@ impl Failures {
             all: Window::new(all),
             sessions: sessions.into_iter().map(|(name, own)| (name, Window::new(own))).collect(),
         });
-        Self { servers: servers.collect() }
+        let margin = context.expectations.thresholds.outage_margin_s.saturating_mul(1_000_000);
+        Self { servers: servers.collect(), margin: i64::try_from(margin).unwrap_or(i64::MAX) }
     }
 
-    /// Within a minute of the bad attempts, at least half of the other sessions' attempts fail, those of at least two
+    /// Close to the bad attempts (`outage_margin_s`), at least half of the other sessions' attempts fail, those of at least two
     /// sessions among them: one other session may have a fault of its own.
     fn elsewhere(&self, server: usize, session: &str, bad: &[&Attempt]) -> bool {
         let times: Option<Vec<i64>> = bad.iter().map(|attempt| attempt.ts.map(|ts| ts.0)).collect();
         let Some((server, times)) = self.servers.get(server).zip(times) else { return false };
         let (Some(first), Some(last)) = (times.iter().min(), times.iter().max()) else { return false };
-        let (from, to) = (first.saturating_sub(MARGIN), last.saturating_add(MARGIN));
+        let (from, to) = (first.saturating_sub(self.margin), last.saturating_add(self.margin));
         let (attempts, failed) = server.all.between(from, to);
         let (own_attempts, own_failed) = server.sessions.get(session).map_or((0, 0), |own| own.between(from, to));
         let (others, others_failed) = (attempts - own_attempts, failed - own_failed);

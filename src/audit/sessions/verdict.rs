@@ -6,6 +6,7 @@ use crate::audit::stats::holm;
 use crate::audit::stats::icc::{self, Unit};
 use crate::audit::stats::permutation::{self, Cell};
 use crate::audit::tables::SessionVerdict;
+use crate::expect::Thresholds;
 use crate::schema::SessionQuality;
 use std::collections::BTreeMap;
 
@@ -16,13 +17,6 @@ pub const NOT_ENOUGH: &str = "not enough evidence";
 pub const PER_SESSION: &str = "per-session cause";
 pub const PER_REQUEST: &str = "per-request cause";
 pub const BOTH: &str = "both";
-
-/// Bad attempts below which nothing is concluded.
-const MIN_BAD: u64 = 5;
-/// Units below which nothing is concluded.
-const MIN_UNITS: u64 = 3;
-/// Level of the permutation test, after Holm's correction across prompts.
-const LEVEL: f64 = 0.01;
 
 /// One unit as the statistics see it.
 struct Counted<'u> {
@@ -131,15 +125,17 @@ fn seed(context: &Context, group: &Group) -> u64 {
 }
 
 /// Corrects the p-values across the prompts that have enough evidence, and says the word.
-pub fn conclude(verdicts: &mut [SessionVerdict]) {
-    let enough = |verdict: &SessionVerdict| verdict.tested_bad >= MIN_BAD && verdict.units >= MIN_UNITS;
+pub fn conclude(verdicts: &mut [SessionVerdict], limits: &Thresholds) {
+    let enough = |verdict: &SessionVerdict| {
+        verdict.tested_bad >= limits.session_bad_attempts && verdict.units >= limits.session_units
+    };
     let tested: Vec<Option<f64>> = verdicts.iter().map(|verdict| verdict.p_value.filter(|_| enough(verdict))).collect();
     for (verdict, adjusted) in verdicts.iter_mut().zip(holm::adjust(&tested)) {
         verdict.p_adjusted = adjusted;
         let (Some(p), Some(share)) = (adjusted, verdict.share_in_runs) else { continue };
         verdict.verdict = match () {
-            () if p <= LEVEL && share >= 0.9 => PER_SESSION,
-            () if p <= LEVEL && share > 0.1 => BOTH,
+            () if p <= limits.session_level && share >= limits.session_run_share => PER_SESSION,
+            () if p <= limits.session_level && share > limits.session_stray_share => BOTH,
             () => PER_REQUEST,
         };
     }

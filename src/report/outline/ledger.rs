@@ -41,6 +41,10 @@ pub fn equations<'r>(report: &Report) -> Vec<Block<'r>> {
     if !report.audit.elicitations.is_empty() {
         lines.push(super::elicited::equation_of_all(&report.audit.elicitations));
     }
+    if !report.audit.thresholds.is_empty() {
+        let moved: Vec<String> = report.audit.thresholds.iter().map(ToString::to_string).collect();
+        lines.push(format!("Thresholds moved by mcptally.toml: {}", moved.join(", ")));
+    }
     lines.into_iter().map(|line| Block::Line(Line::new(line))).collect()
 }
 

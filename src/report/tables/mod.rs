@@ -32,6 +32,7 @@ pub fn all(report: &Report) -> Vec<Grid> {
         prompts::completion(audit),
     ]);
     grids.extend(findings(audit));
+    grids.push(thresholds(audit));
     grids
 }
 
@@ -130,4 +131,12 @@ fn findings(audit: &Audit) -> Vec<Grid> {
         }
     }
     vec![summary, rows]
+}
+
+fn thresholds(audit: &Audit) -> Grid {
+    let mut grid = Grid::new("thresholds", &["name", "value", "default"]);
+    for moved in &audit.thresholds {
+        grid.push(row![moved.name, moved.value, moved.default]);
+    }
+    grid
 }

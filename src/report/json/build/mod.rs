@@ -47,6 +47,11 @@ pub fn document(report: &Report, options: &RenderOptions) -> Document {
         provenance: super::described::Never,
         completion: audit.completion.iter().map(|row| names.completion(row)).collect(),
         findings: audit.findings.iter().map(|row| names.finding(row)).collect(),
+        thresholds: audit
+            .thresholds
+            .iter()
+            .map(|moved| MovedThreshold { name: moved.name, value: moved.value, default: moved.default })
+            .collect(),
     }
 }
 

@@ -31,7 +31,14 @@ object! {
         provenance: Never,
         completion: Vec<Completion>,
         findings: Vec<FindingItem>,
+        /// Thresholds of mcptally.toml that differ from their defaults.
+        thresholds: Vec<MovedThreshold>,
     }
+}
+
+object! {
+    /// See `mcptally explain thresholds`.
+    MovedThreshold { name: &'static str, value: f64, default: f64 }
 }
 
 object! {
