@@ -24,5 +24,7 @@ mod samples;
 mod suggestion;
 #[path = "suite/support.rs"]
 mod support;
+#[path = "suite/thresholds.rs"]
+mod thresholds;
 #[path = "suite/truth.rs"]
 mod truth;

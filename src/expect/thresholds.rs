@@ -111,8 +111,8 @@ thresholds! {
     session_bad_attempts: u64 = 5;
     /// MT302: sessions of a prompt with two attempts or more; with fewer than three nothing can gather in one of them.
     session_units: u64 = 3;
-    /// MT302: level of the permutation test after Holm's correction; at one in a hundred, a report on fifty healthy prompts
-    /// stays silent as a rule.
+    /// MT302: level of the permutation test after Holm's correction; of a hundred reports on healthy prompts one may raise
+    /// a false alarm, however many prompts each covers.
     session_level: f64 = 0.01;
     /// MT302: from this share of failures in unbroken runs on, the session alone is the cause; below, requests play a part.
     session_run_share: f64 = 0.9;
@@ -121,7 +121,7 @@ thresholds! {
     /// Cause `outage`: seconds before and after a session's failures in which other sessions' failures belong to the same
     /// outage; a restart takes about a minute.
     outage_margin_s: u64 = 60;
-    /// MT404 and the table of handlers: a value of more characters (100 KB of ASCII) was pasted by mistake or sent by a
+    /// Table of handlers, `over 100 KB`: a value of more characters (100 KB of ASCII) was pasted by mistake or sent by a
     /// program, and no prompt should take it without a word.
     huge_value_chars: u64 = 100_000;
 }
