@@ -1,8 +1,10 @@
 //! Which format a file is in, by its content, and why.
 
 use super::error::CaptureError;
+use super::formats::jsonrpc::JsonRpc;
 use super::formats::{Format, Formats};
 use super::input::Input;
+use super::nested;
 use super::records::Recognised;
 use super::sink::{Block, Decoded, FileFacts, Sides, Tally};
 use crate::protocol::message::{Direction, Ts};
@@ -61,7 +63,7 @@ pub fn detect(
         match judge(&head, whole, facts, name_hint, &candidates, wanted.is_some()) {
             Some(detection) => return Ok((detection, head)),
             None if !whole && size < LONGEST_HEAD => size *= 16,
-            None => return Err(unknown(&head, path(), formats)),
+            None => return Err(unknown(&head, facts, formats)),
         }
     }
 }
@@ -189,7 +191,8 @@ fn refuse_known(head: &[u8], path: &str) -> Result<(), CaptureError> {
     Ok(())
 }
 
-fn unknown(head: &[u8], path: String, formats: &Formats) -> CaptureError {
+fn unknown(head: &[u8], facts: &FileFacts, formats: &Formats) -> CaptureError {
+    let path = facts.path.to_string();
     let sample = head.get(..4096).unwrap_or(head);
     // Padding after a crash is zeros as well, but not among other control characters.
     let control = sample.iter().filter(|byte| **byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x1b)).count();
@@ -199,9 +202,16 @@ fn unknown(head: &[u8], path: String, formats: &Formats) -> CaptureError {
         return CaptureError::Binary { path };
     }
     let lines = head.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).count();
-    CaptureError::UnknownFormat {
-        path,
-        detail: format!("none of the first {lines} lines holds a message in a form that is known"),
-        known: formats.names(),
+    let mut detail = format!("none of the first {lines} lines holds a message in a form that is known");
+    if let Some(line) = nested_batch(head, facts) {
+        detail.push_str(&format!("; line {line} is {}", nested::REASON));
     }
+    CaptureError::UnknownFormat { path, detail, known: formats.names() }
+}
+
+/// The first line that is nothing but a batch within a batch.
+fn nested_batch(head: &[u8], facts: &FileFacts) -> Option<u64> {
+    let block = Block { bytes: Arc::new(head.to_vec()), used: head.len(), first: true, last: false };
+    let decoded = JsonRpc.decode(&block, facts);
+    decoded.rejected.iter().find(|rejected| rejected.reason == nested::REASON).map(|rejected| rejected.line)
 }

@@ -355,6 +355,7 @@ fn remarks(tally: &Tally) -> Vec<String> {
         (tally.lossy_text, "strings that are no Unicode text, replaced by U+FFFD"),
         (tally.conflicts, "messages that only the other side sends than their record says"),
         (tally.odd_members, "members of batches that are no messages"),
+        (tally.rejected_parts, "records with messages and a batch within a batch, which was rejected"),
     ]
     .into_iter()
     .filter(|(count, _)| *count > 0)

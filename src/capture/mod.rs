@@ -10,6 +10,7 @@ pub mod formats;
 mod http;
 mod input;
 mod merge;
+mod nested;
 mod open;
 mod order;
 mod records;

@@ -1,5 +1,6 @@
 //! Where decoders put what they find, line by line, so that every line is accounted for exactly once.
 
+use super::nested;
 use super::rpc::{Reading, Rpc, Texts, digest, is_other};
 use super::skim::{Cursor, Span};
 pub use super::tally::Tally;
@@ -123,6 +124,15 @@ impl Line {
     }
 }
 
+/// As much of a record as an excerpt can need.
+pub fn beginning(text: &[u8]) -> &[u8] {
+    text.get(..EXCERPT * 4).unwrap_or(text)
+}
+
+fn excerpt(text: &[u8]) -> String {
+    String::from_utf8_lossy(beginning(text)).chars().take(EXCERPT).collect()
+}
+
 pub struct Sink<'f> {
     pub file: &'f FileFacts,
     block: &'f Block,
@@ -136,6 +146,8 @@ pub struct Sink<'f> {
     /// Messages on this line so far, those that are read, and the line's number.
     on_line: u32,
     read_on_line: bool,
+    /// A batch within a batch on this line; its members are not read.
+    nested_batch: Option<Vec<u8>>,
 }
 
 impl<'f> Sink<'f> {
@@ -145,7 +157,18 @@ impl<'f> Sink<'f> {
         out.tally.bytes = block.used as u64;
         // Most lines are longer than this.
         out.messages.reserve(block.used / 1024);
-        Self { file, block, out, texts: Texts::default(), at: 0, line, position: None, on_line: 0, read_on_line: false }
+        Self {
+            file,
+            block,
+            out,
+            texts: Texts::default(),
+            at: 0,
+            line,
+            position: None,
+            on_line: 0,
+            read_on_line: false,
+            nested_batch: None,
+        }
     }
 
     /// Begins the next record of a file whose records are no lines (the sink is made with [`Block::none`]): where it
@@ -156,16 +179,21 @@ impl<'f> Sink<'f> {
         self.out.tally.lines += 1;
         self.out.tally.bytes += size as u64;
         self.line = Line { from: 0, to: 0, size, first: false, unfinished: false };
-        self.on_line = 0;
-        self.read_on_line = false;
+        self.begin(0);
     }
 
     /// Goes on with a record of which `member` messages were given out already, perhaps by another sink. The record is
     /// counted once, by [`Self::count_record`].
     pub fn resume_record(&mut self, position: u64, member: u32) {
         self.position = Some(position);
+        self.begin(member);
+    }
+
+    /// Of the record that begins or goes on, `member` messages were given out.
+    fn begin(&mut self, member: u32) {
         self.on_line = member;
         self.read_on_line = false;
+        self.nested_batch = None;
     }
 
     /// Gives the record's size to the message that was added last, which is its first.
@@ -197,6 +225,31 @@ impl<'f> Sink<'f> {
     /// Whether an analysis reads a message that was added since the record began or was resumed.
     pub fn is_read(&self) -> bool {
         self.read_on_line
+    }
+
+    /// Counts a record that holds a batch within a batch, and messages beside it perhaps, as [`Self::count_record`] does.
+    pub fn count_nested_batch(&mut self, size: usize, own: bool, more: u64, messages: bool, read: bool, text: &[u8]) {
+        self.count_record(size, own, more, read);
+        let whole = own && !messages;
+        if whole {
+            self.out.tally.message_lines -= 1;
+            self.out.tally.rejected += 1;
+        }
+        self.reject_part(text, !whole);
+    }
+
+    /// Notes why a record was rejected; `counted` says whether the record itself counts as one with messages.
+    fn reject_part(&mut self, text: &[u8], counted: bool) {
+        self.out.tally.rejected_parts += u64::from(counted);
+        let line = self.position.unwrap_or(self.out.tally.lines);
+        self.out.rejected.push(Rejected { line, reason: nested::REASON.to_owned(), excerpt: excerpt(text) });
+    }
+
+    /// Rejects the current record if it holds a batch within a batch, and nothing else. False where there is none.
+    pub fn reject_nested_batch(&mut self) -> bool {
+        let Some(text) = self.nested_batch.take() else { return false };
+        self.reject_record(nested::REASON, &text);
+        true
     }
 
     /// Counts members of a batch that are no messages.
@@ -259,11 +312,9 @@ impl<'f> Sink<'f> {
 
     /// Rejects the current record; `text` is how it reads, for the excerpt.
     pub fn reject_record(&mut self, reason: impl Into<String>, text: &[u8]) {
-        let shown = text.get(..EXCERPT * 4).unwrap_or(text);
-        let excerpt: String = String::from_utf8_lossy(shown).chars().take(EXCERPT).collect();
         self.out.tally.rejected += 1;
         let line = self.position.unwrap_or(self.out.tally.lines);
-        self.out.rejected.push(Rejected { line, reason: reason.into(), excerpt });
+        self.out.rejected.push(Rejected { line, reason: reason.into(), excerpt: excerpt(text) });
     }
 
     /// The next line, counted. Its caller says with exactly one call what it is.
@@ -291,8 +342,7 @@ impl<'f> Sink<'f> {
             }
         }
         self.line = Line { from, to, size, first, unfinished: length.is_none() && self.block.last };
-        self.on_line = 0;
-        self.read_on_line = false;
+        self.begin(0);
         Some(self.line)
     }
 
@@ -323,7 +373,9 @@ impl<'f> Sink<'f> {
     }
 
     pub fn noise(&mut self) {
-        self.out.tally.noise += 1;
+        if !self.reject_nested_batch() {
+            self.out.tally.noise += 1;
+        }
     }
 
     pub fn blank(&mut self) {
@@ -375,11 +427,16 @@ impl<'f> Sink<'f> {
         let mut first = true;
         let mut odd = 0;
         let mut any = false;
+        let mut nested = None;
         cursor.take(b'[')?;
         while cursor.element(&mut first)? {
             if cursor.peek()? != b'{' {
-                cursor.value()?;
-                odd += 1;
+                let value = cursor.value()?;
+                if value.of(bytes).first() == Some(&b'[') && nested::holds_message(bytes, value) {
+                    nested.get_or_insert(value);
+                } else {
+                    odd += 1;
+                }
                 continue;
             }
             let rpc = Rpc::read(&mut cursor)?;
@@ -389,6 +446,9 @@ impl<'f> Sink<'f> {
         }
         if any {
             self.out.tally.odd_members += odd;
+        }
+        if let (Some(nested), None) = (nested, &self.nested_batch) {
+            self.nested_batch = Some(beginning(nested.of(bytes)).to_vec());
         }
         Some(any)
     }
@@ -497,6 +557,9 @@ impl<'f> Sink<'f> {
 
     /// Ends a line that holds messages: its bytes go to the first of them.
     pub fn message_line(&mut self) {
+        if let Some(text) = self.nested_batch.take() {
+            self.reject_part(&text, true);
+        }
         let size = self.line.size;
         self.out.tally.message_lines += 1;
         if !self.read_on_line {

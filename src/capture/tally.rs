@@ -27,6 +27,8 @@ pub struct Tally {
     pub conflicts: u64,
     /// Members of a batch that are no messages.
     pub odd_members: u64,
+    /// Records that hold messages and of which a part was rejected.
+    pub rejected_parts: u64,
     /// Lines with NUL bytes around them.
     pub padded: u64,
     /// Lines with a message in another form than the format's own.
@@ -62,6 +64,7 @@ impl Tally {
         self.not_utf8 += other.not_utf8;
         self.conflicts += other.conflicts;
         self.odd_members += other.odd_members;
+        self.rejected_parts += other.rejected_parts;
         self.padded += other.padded;
         self.nested += other.nested;
         for (sum, more) in self.evidence.iter_mut().flatten().zip(other.evidence.iter().flatten()) {

@@ -27,6 +27,8 @@ pub struct Ingested {
     pub folder: Folder,
     pub errors: Vec<InputError>,
     pub files: Vec<FileRow>,
+    /// Records that were rejected, whole or in part.
+    pub rejected: u64,
 }
 
 pub fn run(args: &IngestArgs, voice: Voice) -> Result<Exit, CliError> {
@@ -41,10 +43,9 @@ pub fn run(args: &IngestArgs, voice: Voice) -> Result<Exit, CliError> {
             args.frames.display()
         )));
     }
-    let Ingested { files, errors, folder } =
+    let Ingested { files, errors, folder, rejected } =
         into(folder, &args.paths, &args.read, formats, &Outputs::default(), voice)?;
     let messages: u64 = files.iter().map(|file| file.messages).sum();
-    let rejected: u64 = files.iter().map(|file| file.rejected).sum();
     voice.remark(format!(
         "{}: {}, {}, {} added; see `mcptally audit {}`",
         folder.root.display(),
@@ -139,7 +140,7 @@ pub fn into(
     }
     errors.retain(|error| !error.is_warning());
     let errors = errors.iter().map(input_error).collect();
-    Ok(Ingested { folder, errors, files: outcome.files })
+    Ok(Ingested { folder, errors, files: outcome.files, rejected: rejected.count() })
 }
 
 /// Questions and answers meet in the order in which they are ingested. Logs from before what a folder holds are read
@@ -168,6 +169,10 @@ impl Rejections {
             (first.0, first.1) = (row.position, row.reason.clone());
         }
         first.2 += 1;
+    }
+
+    fn count(&self) -> u64 {
+        self.0.values().map(|(.., count)| count).sum()
     }
 
     fn tell(&self, voice: Voice) {

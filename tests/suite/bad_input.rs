@@ -375,3 +375,51 @@ fn a_frames_folder_is_not_written_over() {
     fails(&run_in(folder.path(), ["ingest", "good.ndjson", "--frames", "mine"]), "mine");
     assert_eq!(fs::read_to_string(folder.path().join("mine/letter.txt")).expect("still there"), "dear all");
 }
+
+/// A batch within a batch is lost to every SDK; a report that is silent about it would count too few calls.
+#[test]
+fn a_batch_within_a_batch_is_rejected_and_said() {
+    let folder = folder();
+    let at = folder.path();
+    let get = |id: u32| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"prompts/get","params":{{"name":"hello"}}}}"#);
+    let nested = format!("[[{}]]", get(7));
+    let beside = format!("[{},[{}]]", get(8), get(9));
+    write(at, "mixed.ndjson", format!("{GOOD}{nested}\n{beside}\n"));
+    write(at, "only.ndjson", format!("{nested}\n"));
+    let entry = |body: &str, answer: &str| {
+        let headers = serde_json::json!([{"name": "Mcp-Session-Id", "value": "s-1"}]);
+        serde_json::json!({
+            "startedDateTime": "2026-02-01T10:00:00.000Z", "time": 5,
+            "request": {"method": "POST", "url": "http://desk/mcp", "headers": headers,
+                        "postData": {"mimeType": "application/json", "text": body}},
+            "response": {"status": 200, "headers": headers,
+                         "content": {"mimeType": "application/json", "text": answer}},
+        })
+    };
+    let refused = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}"#;
+    let entries = [
+        entry(&get(1), r#"{"jsonrpc":"2.0","id":1,"result":{"messages":[]}}"#),
+        entry(&nested, ""),
+        entry(&nested, refused),
+    ];
+    write(at, "http.har", serde_json::json!({"log": {"version": "1.2", "entries": entries}}).to_string());
+
+    for (file, places, calls) in [("mixed.ndjson", &[3, 4][..], 2), ("http.har", &[2, 3], 1)] {
+        let run = run_in(at, ["audit", file, "--out", "out", "--json", "-"]);
+        let message = fails(&run, file);
+        assert!(message.contains("a batch within a batch"), "{message}");
+        let report = run.json();
+        assert_eq!(count(&report["ledger"]["totals"], "prompt_calls"), calls, "{file}");
+        assert_eq!(count(&report["ledger"]["totals"], "rejected"), 2, "{file}");
+        assert!(rows(&report, "findings").iter().any(|finding| finding["rule"] == "MT901"), "{file}");
+        let rejected = fs::read_to_string(at.join("out/rejected.ndjson")).expect("a list");
+        let rejected: Vec<Value> = rejected.lines().map(|line| serde_json::from_str(line).expect("a row")).collect();
+        let found: Vec<u64> = rejected.iter().map(|row| count(row, "position")).collect();
+        assert_eq!(found, places, "{file}");
+        assert!(rejected.iter().all(|row| row["reason"].as_str().is_some_and(|text| text.contains("line of its own"))));
+        assert_eq!(run_in(at, ["ingest", file, "--frames", &format!("{file}.frames")]).status, Some(2), "{file}");
+        assert_eq!(run_in(at, ["audit", file, "--lenient"]).status, Some(0), "{file}");
+    }
+    let message = fails(&run_in(at, ["audit", "only.ndjson"]), "only.ndjson");
+    assert!(message.contains("line 1 is a batch within a batch"), "{message}");
+}

@@ -6,7 +6,7 @@ use crate::audit::tables::{Audit, Evidence};
 use crate::audit::wording::{Sentence, count, plural};
 use crate::finding::{Finding, Severity};
 use crate::protocol::message::Text;
-use crate::schema::{CallOutcome, ElicitationOutcome, SessionQuality, Stray};
+use crate::schema::{CallOutcome, ElicitationOutcome, RejectedRow, SessionQuality, Stray};
 use std::collections::BTreeMap;
 
 pub fn add(context: &Context, audit: &Audit, found: &mut Vec<Finding>) {
@@ -17,18 +17,21 @@ pub fn add(context: &Context, audit: &Audit, found: &mut Vec<Finding>) {
 }
 
 fn files(audit: &Audit, found: &mut Vec<Finding>) {
+    let mut by_file: BTreeMap<&Text, Vec<&RejectedRow>> = BTreeMap::new();
+    for rejected in &audit.rejected {
+        by_file.entry(&rejected.file).or_default().push(rejected);
+    }
     for row in &audit.ledger.files {
         let subject = || vec![row.file.clone()];
-        if row.rejected > 0 {
-            let rejected: Vec<_> = audit.rejected.iter().filter(|rejected| rejected.file == row.file).collect();
-            let mut sentence = Sentence::new().name(&row.file).say(format!(
-                ": {} of {} could not be read",
-                count(row.rejected),
-                plural(row.lines, "record")
-            ));
-            if let Some(first) = rejected.first() {
-                sentence = sentence.say(format!("; the first is line {}: ", first.position)).name(&first.reason);
-            }
+        // Of a record with messages, a part may be rejected: such a record has a row all the same.
+        let rejected = by_file.remove(&row.file).unwrap_or_default();
+        let number = rejected.len() as u64;
+        if let Some(first) = rejected.first() {
+            let sentence = Sentence::new()
+                .name(&row.file)
+                .say(format!(": {} of {} could not be read", count(number), plural(row.lines, "record")))
+                .say(format!("; the first is line {}: ", first.position))
+                .name(&first.reason);
             let evidence = rejected.iter().take(EVIDENCE).map(|rejected| Evidence {
                 file: rejected.file.clone(),
                 position: rejected.position,
@@ -37,11 +40,11 @@ fn files(audit: &Audit, found: &mut Vec<Finding>) {
             });
             found.push(Finding {
                 sentence: sentence.done(),
-                numbers: BTreeMap::from([("rejected", row.rejected as f64), ("records", row.lines as f64)]),
+                numbers: BTreeMap::from([("rejected", number as f64), ("records", row.lines as f64)]),
                 evidence: evidence.collect(),
                 next_step: "Look at rejected.ndjson; give the format with --format if it was mistaken, or --lenient to accept the loss."
                     .to_owned(),
-                weight: row.rejected,
+                weight: number,
                 ..finding("MT901", Severity::Warning, subject())
             });
         }

@@ -186,7 +186,10 @@ fn json_body(sink: &mut Sink<'_>, bytes: &[u8], from: usize, column: usize, fact
         }
         Some(false) => {
             sink.take_back();
-            return sink.reject(format!("JSON, but no JSON-RPC message, at column {}", column + 1));
+            if !sink.reject_nested_batch() {
+                sink.reject(format!("JSON, but no JSON-RPC message, at column {}", column + 1));
+            }
+            return;
         }
         None => sink.take_back(),
     }

@@ -126,17 +126,15 @@ fn broken(sink: &mut Sink<'_>, line: Line, bytes: &[u8], from: usize, dress: usi
         if whole {
             let mut cursor = Cursor::new(block, from + dress);
             let message = sink.value(&mut cursor, facts, Captured::Full);
-            sink.continue_to(from + dress + length);
-            return match message {
-                Some(true) => {
-                    sink.mark(SPREAD);
-                    sink.message_line();
-                }
-                _ => {
-                    sink.take_back();
-                    sink.noise();
-                }
-            };
+            if message == Some(true) {
+                sink.continue_to(from + dress + length);
+                sink.mark(SPREAD);
+                return sink.message_line();
+            }
+            // What is said of the value is said of its first line.
+            sink.take_back();
+            sink.noise();
+            return sink.continue_to(from + dress + length);
         }
     }
     if line.first && from + dress == 0 && cut_at_start(bytes) && !begins_json(bytes) {

@@ -5,7 +5,7 @@ mod desktop;
 mod envelope;
 mod har;
 mod inspector_network;
-mod jsonrpc;
+pub(super) mod jsonrpc;
 mod mitmproxy;
 #[cfg(test)]
 mod tests;
@@ -178,12 +178,15 @@ pub(super) fn without_colour(line: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Whether text begins like an object with a member, or an array of such.
+/// Whether text begins like an object with a member, or an array of such, or an array of such arrays.
 pub(super) fn begins_json(text: &[u8]) -> bool {
     let mut marks = text.iter().copied().filter(|byte| !byte.is_ascii_whitespace());
     match marks.next() {
         Some(b'{') => matches!(marks.next(), Some(b'"' | b'}') | None),
-        Some(b'[') => matches!(marks.next(), Some(b'{') | None),
+        Some(b'[') => match marks.next() {
+            Some(b'[') => marks.find(|byte| !matches!(byte, b'[' | b']' | b',')) == Some(b'{'),
+            next => matches!(next, Some(b'{') | None),
+        },
         _ => false,
     }
 }

@@ -439,7 +439,11 @@ impl Window {
                 self.streams.remove(&room(&talk));
             }
         }
-        if talk.members > 0 {
+        if let Some(text) = &talk.nested {
+            sink.odd_members(talk.odd);
+            sink.resume_record(talk.position, talk.members);
+            sink.count_nested_batch(talk.size, !talk.shared, talk.more, talk.members > 0, talk.read, text);
+        } else if talk.members > 0 {
             sink.odd_members(talk.odd);
             sink.count_record(talk.size, !talk.shared, talk.more, talk.read);
         } else {

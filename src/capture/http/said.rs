@@ -1,6 +1,8 @@
 //! Messages in a body: where they stand, what they are, and what is left of one that was cut.
 
+use crate::capture::nested::holds_message;
 use crate::capture::rpc::{Rpc, request_without_body};
+use crate::capture::sink::beginning;
 use crate::capture::skim::{Cursor, Span};
 use crate::protocol::json::string;
 use crate::protocol::message::*;
@@ -54,6 +56,8 @@ pub struct Messages {
     pub said: Vec<Said>,
     /// Values that are no messages.
     pub odd: u64,
+    /// How the first batch within a batch begins; its messages are not read.
+    pub nested: Option<Vec<u8>>,
 }
 
 /// Reads the messages of a JSON text, an object or an array of them; `None` where it is no JSON (or cut, see
@@ -70,8 +74,12 @@ pub fn messages(bytes: &Arc<Vec<u8>>, ts: Option<Ts>) -> Option<Messages> {
                 if cursor.peek()? == b'{' {
                     found.add(bytes, Rpc::read(&mut cursor)?, true, ts);
                 } else {
-                    cursor.value()?;
-                    found.odd += 1;
+                    let value = cursor.value()?;
+                    if value.of(bytes).first() == Some(&b'[') && holds_message(bytes, value) {
+                        found.nested.get_or_insert_with(|| beginning(value.of(bytes)).to_vec());
+                    } else {
+                        found.odd += 1;
+                    }
                 }
             }
         }

@@ -38,6 +38,8 @@ pub struct Talk {
     pub rest: Rest,
     /// Values in its bodies that are no messages.
     pub odd: u64,
+    /// How the first batch within a batch in its bodies begins.
+    pub nested: Option<Vec<u8>>,
     /// Messages given out so far, and whether an analysis reads one of them.
     pub members: u32,
     pub read: bool,
@@ -192,6 +194,7 @@ pub fn understand(exchange: HttpExchange, memory: &mut Memory, counts: &mut Coun
         ended: last.or(request.ended).or(request.started),
         sent: sent.said,
         odd: sent.odd + heard.messages.odd,
+        nested: sent.nested.or(heard.messages.nested),
         heard: heard.messages.said.into(),
         stream: is_stream,
         unanswered,
@@ -285,8 +288,8 @@ fn sent(leg: &Leg, counts: &mut Counts) -> Messages {
     let bytes = Arc::new(joined(pieces));
     match messages(&bytes, None) {
         Some(found) => found,
-        None if cut => Messages { said: remains(&bytes, None), odd: 0 },
-        None => Messages { said: Vec::new(), odd: u64::from(!bytes.is_empty()) },
+        None if cut => Messages { said: remains(&bytes, None), ..Messages::default() },
+        None => Messages { odd: u64::from(!bytes.is_empty()), ..Messages::default() },
     }
 }
 
@@ -332,8 +335,12 @@ fn heard(leg: &Leg) -> Heard {
     };
     let bytes = Arc::new(joined(pieces));
     match messages(&bytes, None) {
-        Some(messages) => Heard { foreign: messages.said.is_empty(), messages, cut, ..Heard::default() },
-        None if cut => Heard { messages: Messages { said: remains(&bytes, None), odd: 0 }, cut, ..Heard::default() },
+        Some(messages) => {
+            Heard { foreign: messages.said.is_empty() && messages.nested.is_none(), messages, cut, ..Heard::default() }
+        }
+        None if cut => {
+            Heard { messages: Messages { said: remains(&bytes, None), ..Messages::default() }, cut, ..Heard::default() }
+        }
         None => Heard { foreign: true, ..Heard::default() },
     }
 }
@@ -347,6 +354,7 @@ fn heard_on_socket(sent: &Body, received: &Body) -> Heard {
             match messages(&Arc::new(piece.bytes.clone()), piece.ts) {
                 Some(found) => {
                     heard.messages.odd += found.odd;
+                    heard.messages.nested = heard.messages.nested.take().or(found.nested);
                     heard.messages.said.extend(found.said.into_iter().map(|said| Said { back, ..said }));
                 }
                 None => heard.messages.odd += 1,
@@ -401,6 +409,10 @@ impl Heard {
         }
         let bytes = Arc::new(event.data);
         let found = match messages(&bytes, event.ts) {
+            Some(Messages { said, nested: Some(text), .. }) => {
+                self.messages.nested.get_or_insert(text);
+                return self.messages.said.extend(said);
+            }
             Some(found) => found.said,
             None if event.cut => {
                 self.cut = true;

@@ -58,12 +58,12 @@ pub fn errors<'r>(report: &Report, options: &RenderOptions) -> Vec<Block<'r>> {
         ));
     }
     blocks.extend(left_out.map(|text| Block::Line(Line::new(text))));
-    let rejected: u64 = report.audit.ledger.files.iter().map(|file| file.rejected).sum();
-    if rejected > 0 {
-        let mut line = Line::new(format!("{} rejected", plural(rejected, "record")));
-        if let Some(first) = report.audit.rejected.first() {
-            line = line.say(", the first at ").name(&first.file).say(format!(":{}: {}", first.position, first.reason));
-        }
+    let rejected = &report.audit.rejected;
+    if let Some(first) = rejected.first() {
+        let line = Line::new(format!("{} rejected", plural(rejected.len() as u64, "record")))
+            .say(", the first at ")
+            .name(&first.file)
+            .say(format!(":{}: {}", first.position, first.reason));
         blocks.push(Block::Line(line.say("; all are in rejected.ndjson (--out).")));
     }
     blocks

@@ -1,4 +1,5 @@
 use super::*;
+use crate::capture::nested;
 
 #[test]
 fn ids_and_odd_members_are_kept_as_they_are() {
@@ -211,4 +212,44 @@ proptest! {
             other => prop_assert!(false, "{other:?}"),
         }
     }
+}
+
+/// JSON-RPC forbids a batch within a batch: its messages are not read, and neither are they noise.
+#[test]
+fn a_batch_within_a_batch_is_rejected_whatever_stands_around_it() {
+    let get = |id: u32| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"prompts/get","params":{{"name":"p"}}}}"#);
+    let (first, second) = (get(1), get(2));
+    let alone = format!("[[{first}]]");
+    let beside = format!("[{first},[{second}]]");
+    let pretty = format!("[\n [\n  {first}\n ]\n]");
+    let snooped = |raw: &str| {
+        format!(r#"{{"session_id":"s","seq":1,"ts":"2026-02-01T10:00:00Z","direction":"c2s","raw":{raw}}}"#)
+    };
+    for (format, text, kept) in [
+        ("jsonrpc", alone.clone(), 0),
+        ("jsonrpc", beside.clone(), 1),
+        ("jsonrpc", format!("> {alone}{second}"), 1),
+        ("jsonrpc", pretty, 0),
+        ("envelope", format!(r#"{{"dir":"in","msg":{alone}}}"#), 0),
+        ("envelope", format!(r#"{{"dir":"in","msg":{beside}}}"#), 1),
+        ("envelope", format!(r#"{{"dir":"in","msg":{}}}"#, serde_json::Value::from(alone.as_str())), 0),
+        ("envelope", alone.clone(), 0),
+        ("claude-desktop", format!("2026-02-01T10:00:00.000Z [desk] [info] Message from client: {alone}"), 0),
+        ("claude-desktop", format!("2026-02-01T10:00:00.000Z [desk] [info] Message from client: {beside}"), 1),
+        ("mcpsnoop", snooped(&alone), 0),
+        ("mcpsnoop", snooped(&beside), 1),
+    ] {
+        let decoded = decode(format, format!("{text}\n").as_bytes());
+        let rejected: Vec<_> = decoded.rejected.iter().map(|rejected| (rejected.line, &*rejected.reason)).collect();
+        assert_eq!(rejected, [(1, nested::REASON)], "{format}: {text}");
+        assert_eq!(decoded.messages.len(), kept, "{format}: {text}");
+        let tally = &decoded.tally;
+        assert!(tally.closes(), "{tally:?}");
+        let counted = (tally.message_lines, tally.rejected, tally.rejected_parts, tally.noise);
+        assert_eq!(counted, if kept > 0 { (1, 0, 1, 0) } else { (0, 1, 0, 0) }, "{format}: {text}");
+        assert!(decoded.rejected[0].excerpt.contains("prompts/get"), "{}", decoded.rejected[0].excerpt);
+    }
+    // Arrays of arrays without a message are what they were: no traffic.
+    let decoded = decode("jsonrpc", b"[[1,2],[3]]\n[[]]\n[[{\"level\":\"info\"}]]\n");
+    assert_eq!((decoded.tally.noise, decoded.rejected.len()), (3, 0));
 }
