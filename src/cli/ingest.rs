@@ -8,7 +8,7 @@ use super::progress::{Voice, watch};
 use crate::audit::wording::plural;
 use crate::capture::formats::Formats;
 use crate::capture::{self, CaptureError, Consumed, EMPTY, FileInfo, ReadOptions, Reading, STDIN};
-use crate::exchange::Exchange;
+use crate::exchange::{Dropped, Exchange};
 use crate::frames::SourceRecord;
 use crate::frames::append::Append;
 use crate::frames::folder::Folder;
@@ -128,8 +128,8 @@ pub fn into(
     let mut append = append.into_inner();
     note_older(&mut outcome.files, append.last_ts(), voice);
     errors.append(&mut outcome.errors);
-    let snapshot = exchange.finish(&mut append.open);
-    settle_duplicates(&mut outcome.files, &snapshot.duplicates, &known.duplicates);
+    let mut snapshot = exchange.finish(&mut append.open);
+    settle_duplicates(&mut outcome.files, std::mem::take(&mut snapshot.duplicates));
     let state = exchange
         .save()
         .map_err(|error| CliError::Failed(format!("the state of the exchange cannot be saved: {error}")))?;
@@ -208,16 +208,13 @@ fn record(consumed: &Consumed) -> Option<SourceRecord> {
 /// The sources a folder holds already.
 struct Known {
     sources: AHashMap<PathBuf, SourceRecord>,
-    /// Duplicates that earlier runs counted, by file.
-    duplicates: AHashMap<Text, u64>,
 }
 
 impl Known {
     fn of(folder: &Folder) -> Self {
         let sources =
             folder.manifest.sources.iter().map(|source| (PathBuf::from(&source.path), source.clone())).collect();
-        let duplicates = folder.manifest.duplicates.iter().map(|(file, count)| (Text::from(file.as_str()), *count));
-        Self { sources, duplicates: duplicates.collect() }
+        Self { sources }
     }
 
     fn resume(&self) -> std::collections::HashMap<PathBuf, (u64, u64)> {
@@ -240,14 +237,14 @@ impl Known {
     }
 }
 
-/// The exchange counts duplicates over all runs; a file's row counts those of this run, and they are no messages.
-fn settle_duplicates(files: &mut [FileRow], all: &[(Text, u64)], before: &AHashMap<Text, u64>) {
-    for (path, count) in all {
-        let now = count - before.get(path).copied().unwrap_or_default().min(*count);
-        if let Some(file) = files.iter_mut().find(|file| file.file == *path) {
-            file.duplicates = now;
-            file.messages = file.messages.saturating_sub(now);
-            file.message_lines = file.message_lines.saturating_sub(now);
-        }
+/// Exact duplicates are counted as such and not as messages: a record counts as one where its first message was dropped.
+fn settle_duplicates(files: &mut [FileRow], dropped: Vec<(Text, Dropped)>) {
+    let dropped: AHashMap<Text, Dropped> = dropped.into_iter().collect();
+    for file in files {
+        let Some(dropped) = dropped.get(&file.file) else { continue };
+        // Records that share a number in their file are one to its ledger.
+        file.duplicates = dropped.records.min(file.message_lines);
+        file.message_lines -= file.duplicates;
+        file.messages = file.messages.saturating_sub(dropped.messages);
     }
 }

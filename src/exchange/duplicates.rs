@@ -6,7 +6,7 @@
 
 use super::Map;
 use crate::protocol::json::digest;
-use crate::protocol::message::{Connection, Direction, Kind, Message, RequestBody, Shape};
+use crate::protocol::message::{Connection, Direction, Kind, Message, Place, RequestBody, Shape, Text};
 use serde::{Deserialize, Serialize};
 use std::collections::hash_map::Entry;
 
@@ -26,6 +26,47 @@ pub(super) struct Seen {
     kept: Map<u64, Shown>,
     recent: Map<u64, Shown>,
     older: Map<u64, Shown>,
+}
+
+/// Exact duplicates that were dropped from a file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Dropped {
+    pub messages: u64,
+    /// Records whose first message was dropped and which showed no other before the next record began.
+    pub records: u64,
+}
+
+/// What a run dropped, by the index of the file.
+#[derive(Default)]
+pub(super) struct Drops(Vec<(Dropped, Option<u64>)>);
+
+impl Drops {
+    /// Notes a message, and whether it is a duplicate.
+    pub fn note(&mut self, file: u32, place: Place, duplicate: bool) {
+        let file = file as usize;
+        if !duplicate && file >= self.0.len() {
+            return;
+        }
+        if file >= self.0.len() {
+            self.0.resize(file + 1, Default::default());
+        }
+        let Some((dropped, open)) = self.0.get_mut(file) else { return };
+        dropped.messages += u64::from(duplicate);
+        if place.member == 0 {
+            dropped.records += u64::from(duplicate);
+            *open = duplicate.then_some(place.position);
+        } else if !duplicate && *open == Some(place.position) {
+            dropped.records -= 1;
+            *open = None;
+        }
+    }
+
+    pub fn by_file(&self, name: impl Fn(u32) -> Text) -> Vec<(Text, Dropped)> {
+        let some = self.0.iter().enumerate().filter(|(_, (dropped, _))| dropped.messages > 0);
+        let mut found: Vec<_> = some.map(|(file, (dropped, _))| (name(file as u32), *dropped)).collect();
+        found.sort_by(|a, b| a.0.cmp(&b.0));
+        found
+    }
 }
 
 /// What tells the connections of equal messages apart. The stream is no part of it: overlapping copies have two.

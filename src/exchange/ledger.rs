@@ -109,7 +109,6 @@ impl Ledger {
 pub(super) struct Files {
     names: Vec<Text>,
     numbers: Map<Text, u32>,
-    duplicates: Vec<u64>,
     /// Of every file: whether the client and the server speak in it.
     senders: Vec<[bool; 2]>,
 }
@@ -122,7 +121,6 @@ impl Files {
         let number = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
         self.names.push(name.clone());
         self.numbers.insert(name.clone(), number);
-        self.duplicates.push(0);
         self.senders.push([false; 2]);
         number
     }
@@ -141,17 +139,5 @@ impl Files {
 
     pub fn name(&self, file: u32) -> Text {
         self.names.get(file as usize).cloned().unwrap_or_default()
-    }
-
-    pub fn duplicate(&mut self, file: u32) {
-        if let Some(count) = self.duplicates.get_mut(file as usize) {
-            *count += 1;
-        }
-    }
-
-    pub fn duplicates(&self) -> Vec<(Text, u64)> {
-        let mut counted: Vec<_> = self.names.iter().cloned().zip(self.duplicates.iter().copied()).collect();
-        counted.sort();
-        counted
     }
 }

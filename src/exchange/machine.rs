@@ -361,7 +361,7 @@ impl Core {
             methods: self.ledger.rows(|file| files.name(file)),
             declarations,
             catalogs,
-            duplicates: files.duplicates(),
+            duplicates: Vec::new(),
         }
     }
 

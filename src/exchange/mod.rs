@@ -23,7 +23,8 @@ use crate::schema::{
     SessionRow,
 };
 use check::Checker;
-use duplicates::Seen;
+pub use duplicates::Dropped;
+use duplicates::{Drops, Seen};
 use machine::{Core, Out};
 use serde::{Deserialize, Serialize};
 pub use state::StateError;
@@ -44,8 +45,8 @@ pub struct Snapshot {
     pub methods: Vec<MethodRow>,
     pub declarations: Vec<DeclarationRow>,
     pub catalogs: Vec<CatalogRow>,
-    /// Exact duplicates dropped, by file.
-    pub duplicates: Vec<(Text, u64)>,
+    /// Exact duplicates that this run dropped, by file; files without any are left out.
+    pub duplicates: Vec<(Text, Dropped)>,
 }
 
 type Map<K, V> = HashMap<K, V, ahash::RandomState>;
@@ -84,6 +85,7 @@ pub struct Exchange {
     last: Option<(Connection, Scope)>,
     /// Of every source of this run: its index among the folder's files.
     files: Vec<Option<(Text, u32)>>,
+    drops: Drops,
 }
 
 /// What is looked up once per connection.
@@ -105,8 +107,9 @@ impl Exchange {
         let file = self.file(message.place.file, file);
         let scope = self.scope(&message.connection);
         self.core.seq += 1;
-        if self.seen.is_duplicate(&message, file, scope.salt, scope.explicit) {
-            self.core.files.duplicate(file);
+        let duplicate = self.seen.is_duplicate(&message, file, scope.salt, scope.explicit);
+        self.drops.note(file, message.place, duplicate);
+        if duplicate {
             return;
         }
         let Message { ts, bounded, place, .. } = message;
@@ -117,7 +120,8 @@ impl Exchange {
     /// Writes the rows that are still open, as they stand, and leaves the state as it is: a later run may close them.
     pub fn finish(&self, open: &mut dyn Sink) -> Snapshot {
         let mut core = self.core.clone();
-        core.finish(&mut Out { sink: open, checker: &mut Checker::new() })
+        let snapshot = core.finish(&mut Out { sink: open, checker: &mut Checker::new() });
+        Snapshot { duplicates: self.drops.by_file(|file| core.files.name(file)), ..snapshot }
     }
 
     fn file(&mut self, source: u32, file: &Text) -> u32 {

@@ -6,7 +6,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 /// Grows with every change of what is saved.
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 /// blake3.
 const CHECKSUM: usize = 32;
 

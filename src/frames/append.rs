@@ -216,9 +216,8 @@ impl Append {
         parts.extend(write_all(&staging, &whole, &snapshot.methods)?);
         parts.extend(write_all(&staging, &whole, &snapshot.declarations)?);
         parts.extend(write_all(&staging, &whole, &snapshot.catalogs)?);
-        let duplicates = snapshot.duplicates.iter().map(|(file, count)| (file.to_string(), *count)).collect();
         let last_ts = files.iter().filter_map(|file| file.last_ts).map(|ts| ts.0).max();
-        folder.commit(staging, Run { parts, state, sources, duplicates, last_ts })?;
+        folder.commit(staging, Run { parts, state, sources, last_ts })?;
         Ok(folder)
     }
 }

@@ -172,7 +172,6 @@ impl Folder {
             manifest.sources.push(source);
         }
         manifest.sources.sort_by(|a, b| a.path.cmp(&b.path));
-        manifest.duplicates = run.duplicates;
         manifest.last_ts = manifest.last_ts.max(run.last_ts);
         manifest.write(&self.root)?;
         self.manifest = manifest;
@@ -211,7 +210,6 @@ pub(super) struct Run<'a> {
     pub parts: Vec<PartRecord>,
     pub state: &'a [u8],
     pub sources: Vec<SourceRecord>,
-    pub duplicates: Vec<(String, u64)>,
     pub last_ts: Option<i64>,
 }
 

@@ -40,8 +40,6 @@ pub struct Manifest {
     pub sources: Vec<SourceRecord>,
     /// Latest time of what was read, in microseconds since the epoch: earlier logs come out of order.
     pub last_ts: Option<i64>,
-    /// Exact duplicates dropped by all runs, by file.
-    pub duplicates: Vec<(String, u64)>,
     /// What was open when the last run ended; `None` before the first.
     pub state: Option<PartRecord>,
     /// Every Parquet file of the folder. A file that is not listed is the remains of an interrupted run.
@@ -57,7 +55,6 @@ impl Manifest {
             ingests: 0,
             sources: Vec::new(),
             last_ts: None,
-            duplicates: Vec::new(),
             state: None,
             parts: Vec::new(),
         }

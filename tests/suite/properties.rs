@@ -1,6 +1,6 @@
 //! Answers that may not depend on how a capture came: in which order, in how many files, read in how many steps.
 
-use crate::support::{Run, capture, run};
+use crate::support::{Run, capture, count, rows, run};
 use serde_json::Value;
 use std::ffi::OsString;
 use std::fs;
@@ -201,4 +201,27 @@ fn cuts(source: &Path) -> Vec<usize> {
     let mut cuts: Vec<usize> = [1, 7, 23, 37, 53, 71, 89].into_iter().filter(|cut| cut + 1 < lines).collect();
     cuts.push(lines - 1);
     cuts
+}
+
+/// A copy of a record is no message, however many messages the record holds: batches, and exchanges of HTTP archives.
+#[test]
+fn copies_of_records_with_several_messages_change_nothing() {
+    for (folder, file) in [("11-batch-2025-03-26", "sse-capture.har.gz"), (PROMPTS, "envelope.ndjson")] {
+        let bench = Bench::new();
+        let both = ["a", "b"].map(|name| bench.path(&format!("{name}-{file}")));
+        for copy in &both {
+            fs::copy(capture(folder, file), copy).expect("a copy");
+        }
+        let (once, twice) = (bench.audit(&both[..1]), bench.audit(&both));
+        for table in ["calls", "arguments", "elicitations", "sessions"] {
+            assert_eq!(twice[table], once[table], "{file}: {table}");
+        }
+        // Notifications have no id by which they could be told to be the same one.
+        let paired = |report: &Value| -> Vec<Value> {
+            let methods = rows(&report["ledger"], "methods").iter();
+            methods.filter(|row| count(row, "notifications") == 0).cloned().collect()
+        };
+        assert!(!paired(&once).is_empty());
+        assert_eq!(paired(&twice), paired(&once), "{file}");
+    }
 }

@@ -1,4 +1,4 @@
-use super::wire::{C, S, get, initialize, initialized, line, rendered, run};
+use super::wire::{C, S, dropped, get, initialize, initialized, line, rendered, run};
 use crate::schema::{ArgumentsShape, BodyState, CallOutcome, ListingEvent, Presence};
 
 fn counted(snapshot: &crate::exchange::Snapshot, kind: &str) -> Vec<(String, u64)> {
@@ -153,7 +153,7 @@ fn copies_are_dropped_where_they_can_be_told() {
         line(S, rendered(1, "t")).session("s").at(6),
         line(C, get(1, "x")).session("s").at(7),
     ]);
-    assert_eq!((rows.calls.len(), snapshot.duplicates[0].1), (2, 2));
+    assert_eq!((rows.calls.len(), dropped(&snapshot)), (2, vec![("cap.0", 2, 2)]));
     // Without one, a file may hold equal messages of two connections; another file that holds as many is a copy.
     let (rows, snapshot) = run(&[
         line(C, get(1, "x")).server("desk").at(5),
@@ -163,8 +163,18 @@ fn copies_are_dropped_where_they_can_be_told() {
         line(C, get(1, "x")).server("desk").at(5).file(1),
     ]);
     assert_eq!(rows.calls.len(), 3);
-    assert_eq!(snapshot.duplicates, [("cap.0".into(), 0), ("cap.1".into(), 2)]);
+    assert_eq!(dropped(&snapshot), [("cap.1", 2, 2)]);
     // Without times nothing is dropped.
     let (rows, snapshot) = run(&[line(C, get(1, "x")).session("s"), line(C, get(1, "x")).session("s")]);
-    assert_eq!((rows.calls.len(), snapshot.duplicates[0].1), (2, 0));
+    assert_eq!((rows.calls.len(), dropped(&snapshot)), (2, vec![]));
+}
+
+#[test]
+fn a_record_is_a_copy_where_all_it_holds_was_dropped() {
+    let batch = |file: u32, second: u32| line(C, format!("[{},{}]", get(1, "x"), get(second, "x"))).at(5).file(file);
+    let (rows, snapshot) = run(&[batch(0, 2), batch(1, 2)]);
+    assert_eq!((rows.calls.len(), dropped(&snapshot)), (2, vec![("cap.1", 2, 1)]));
+    // A message that was not read before keeps its record.
+    let (rows, snapshot) = run(&[batch(0, 2), batch(1, 3)]);
+    assert_eq!((rows.calls.len(), dropped(&snapshot)), (3, vec![("cap.1", 1, 0)]));
 }

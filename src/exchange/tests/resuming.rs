@@ -1,5 +1,6 @@
 use super::wire::{
-    C, Line, Rows, S, accept, call_tool, elicit, feed, get, initialize, initialized, line, rendered, run, tool_result,
+    C, Line, Rows, S, accept, call_tool, dropped, elicit, feed, get, initialize, initialized, line, rendered, run,
+    tool_result,
 };
 use crate::exchange::{Exchange, StateError};
 
@@ -83,7 +84,7 @@ fn copies_are_known_after_a_resume() {
     feed(&mut exchange, &copy, 0, &mut closed);
     assert_eq!(closed, known);
     let snapshot = exchange.finish(&mut Rows::default());
-    assert_eq!(snapshot.duplicates, [("cap.0".into(), 0), ("cap.1".into(), 24)]);
+    assert_eq!(dropped(&snapshot), [("cap.1", 24, 24)]);
 }
 
 #[test]

@@ -164,6 +164,11 @@ pub fn run(lines: &[Line]) -> (Rows, Snapshot) {
     (closed.and(open), snapshot)
 }
 
+/// Messages and records that were dropped as copies, by file.
+pub fn dropped(snapshot: &Snapshot) -> Vec<(&str, u64, u64)> {
+    snapshot.duplicates.iter().map(|(file, dropped)| (&**file, dropped.messages, dropped.records)).collect()
+}
+
 pub fn initialize(id: u32, client: &str) -> String {
     format!(
         r#"{{"id":{id},"method":"initialize","params":{{"protocolVersion":"2025-06-18","capabilities":{{"elicitation":{{}}}},"clientInfo":{{"name":"{client}","version":"1"}}}}}}"#
