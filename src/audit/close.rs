@@ -1,6 +1,8 @@
 //! Sums that must close. One that does not is a fault of ours and stops the run: a wrong number is never printed.
 
-use super::tables::{Argument, Audit, Elicitation, LedgerFile, MissingRequired, PromptCalls, UnknownKey};
+use super::tables::{
+    Argument, Audit, Elicitation, Ledger, LedgerFile, LedgerMethod, MissingRequired, PromptCalls, UnknownKey,
+};
 
 /// A sum that does not close: an internal error.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -17,6 +19,8 @@ pub struct Unclosed {
 /// Checks every equation of every table.
 pub fn check(audit: &Audit) -> Result<(), Unclosed> {
     audit.ledger.files.iter().try_for_each(file)?;
+    audit.ledger.methods.iter().try_for_each(method)?;
+    messages(&audit.ledger)?;
     audit.calls.iter().try_for_each(calls)?;
     audit.arguments.iter().try_for_each(argument)?;
     audit.unknown_keys.iter().try_for_each(unknown_key)?;
@@ -47,6 +51,29 @@ fn file(row: &LedgerFile) -> Result<(), Unclosed> {
         "lines = message lines + continuation + noise + blank + rejected + duplicates",
         row.lines,
         &[row.message_lines, row.continuation, row.noise, row.blank, row.rejected, row.duplicates],
+    )
+}
+
+/// An answer that has no request is counted under the method `?`, as the result or error it is and as an orphan.
+fn method(row: &LedgerMethod) -> Result<(), Unclosed> {
+    equal(
+        "ledger.methods",
+        &[Some(&row.method)],
+        "requests + orphans = results + errors + unanswered",
+        row.requests + row.orphans,
+        &[row.results, row.errors, row.unanswered],
+    )
+}
+
+fn messages(ledger: &Ledger) -> Result<(), Unclosed> {
+    let kinds = |row: &LedgerMethod| row.requests + row.results + row.errors + row.notifications;
+    let by_method: Vec<u64> = ledger.methods.iter().map(kinds).collect();
+    equal(
+        "ledger.totals",
+        &[Some("messages")],
+        "messages = sum of requests + results + errors + notifications of all methods",
+        ledger.totals.messages,
+        &by_method,
     )
 }
 
@@ -157,35 +184,5 @@ fn elicitation(row: &Elicitation) -> Result<(), Unclosed> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::protocol::message::Text;
-
-    #[test]
-    fn an_open_sum_names_table_row_and_equation() {
-        let mut row = UnknownKey {
-            server: Text::from("desk"),
-            prompt: None,
-            key: Text::from("a\u{1b}b"),
-            calls: 2,
-            sessions: 1,
-            clients: Vec::new(),
-            rendered: 1,
-            error: 1,
-            input_required: 0,
-            unanswered: 0,
-            not_captured: 0,
-            earlier_version: false,
-            rename_of: None,
-            evidence: None,
-        };
-        assert_eq!(unknown_key(&row), Ok(()));
-        row.error = 0;
-        let fault = unknown_key(&row).expect_err("one call is lost").to_string();
-        assert_eq!(
-            fault,
-            "internal error: in table unknown_keys, row desk / (none) / a\\u{1b}b: calls = rendered + error + \
-             input_required + unanswered + not_captured does not close (2 against 1)"
-        );
-    }
-}
+#[path = "close_tests.rs"]
+mod tests;

@@ -52,6 +52,8 @@ pub struct LedgerFile {
     pub notes: Vec<Text>,
 }
 
+/// `requests + orphans = results + errors + unanswered`; over all methods, requests, results, errors and notifications
+/// are the messages.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LedgerMethod {
     pub method: Text,

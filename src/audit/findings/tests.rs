@@ -179,6 +179,14 @@ fn what_the_input_lacks() {
         last_ts: None,
         notes: Vec::new(),
     });
+    fixture.frames.methods.push(crate::schema::MethodRow {
+        file: text("a.ndjson"),
+        method: text("notifications/initialized"),
+        kind: text("notification"),
+        direction: text("c2s"),
+        count: 1,
+        bytes: 1,
+    });
     assert!(
         plain(&one(&fixture, "MT901").sentence)
             .contains("1 of 4 records could not be read; the first is line 7: no JSON")

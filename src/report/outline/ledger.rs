@@ -1,7 +1,7 @@
 //! What was read, and that it adds up.
 
 use super::{Block, Line, Table, cut};
-use crate::audit::tables::PromptCalls;
+use crate::audit::tables::{LedgerMethod, PromptCalls};
 use crate::audit::wording::{count, plural};
 use crate::report::grid::Cell;
 use crate::report::model::{RenderOptions, Report};
@@ -24,6 +24,7 @@ pub fn equations<'r>(report: &Report) -> Vec<Block<'r>> {
         lines_equation(files),
         found(&ledger.totals, files),
     ];
+    lines.extend(requests_equation(&ledger.methods));
     let calls = &report.audit.calls;
     if !calls.is_empty() {
         let sum = |of: fn(&PromptCalls) -> u64| calls.iter().map(of).sum::<u64>();
@@ -46,6 +47,23 @@ pub fn equations<'r>(report: &Report) -> Vec<Block<'r>> {
         lines.push(format!("Thresholds moved by mcptally.toml: {}", moved.join(", ")));
     }
     lines.into_iter().map(|line| Block::Line(Line::new(line))).collect()
+}
+
+/// Every request and its answer; an answer whose request is not in the capture stands on the left side as well.
+fn requests_equation(methods: &[LedgerMethod]) -> Option<String> {
+    let sum = |of: fn(&LedgerMethod) -> u64| methods.iter().map(of).sum::<u64>();
+    let (requests, orphans) = (sum(|row| row.requests), sum(|row| row.orphans));
+    let whole = match orphans {
+        0 if requests == 0 => return None,
+        0 => plural(requests, "request"),
+        orphans => format!("{} + {} without a request", plural(requests, "request"), plural(orphans, "answer")),
+    };
+    let terms = [
+        (sum(|row| row.results), "answered by a result"),
+        (sum(|row| row.errors), "by an error"),
+        (sum(|row| row.unanswered), "unanswered"),
+    ];
+    Some(equation(&whole, &terms))
 }
 
 /// Inputs that could not be read, and records that were rejected.
@@ -102,7 +120,7 @@ pub fn ledger<'r>(report: &'r Report, options: &RenderOptions) -> Vec<Block<'r>>
     }
     let mut methods =
         Table::new(&["method", "requests", "results", "errors", "notifications", "unanswered", "orphans"]);
-    let all = |row: &crate::audit::tables::LedgerMethod| row.requests + row.notifications + row.orphans;
+    let all = |row: &LedgerMethod| row.requests + row.notifications + row.orphans;
     let (shown, left_out) = cut(&ledger.methods, options.top.max(20), "method", all, "message", "methods");
     for row in shown {
         methods.push(vec![

@@ -101,7 +101,7 @@ object! {
         results: u64,
         errors: u64,
         notifications: u64,
-        /// Requests without an answer.
+        /// Requests without an answer: `requests + orphans = results + errors + unanswered`.
         unanswered: u64,
         /// Answers without a request.
         orphans: u64,
