@@ -270,7 +270,7 @@ impl Reading<'_> {
             request
         } else {
             let mut request =
-                Request { method: self.texts.get(method), meta: RequestMeta::default(), body: RequestBody::Other };
+                Request { method: self.texts.get(method), meta: Box::default(), body: RequestBody::Other };
             if let Some(meta) = inside.meta.filter(|_| stateless) {
                 // The arguments may be large; who asks stands in `_meta` alone.
                 let alone = format!("{{\"_meta\":{}}}", self.text(bytes, meta));
@@ -325,12 +325,12 @@ pub fn request_without_body(method: Text) -> Request {
             name: PromptName::NotCaptured,
             arguments: Arguments { shape: ArgumentsAs::NotCaptured, entries: Vec::new() },
         },
-        "completion/complete" => RequestBody::Complete(Completion {
+        "completion/complete" => RequestBody::Complete(Box::new(Completion {
             prompt: PromptName::NotCaptured,
             argument: None,
             typed: None,
             context: false,
-        }),
+        })),
         "tools/call" | "resources/read" => RequestBody::Operation { name: None, arguments: 0 },
         "elicitation/create" => RequestBody::Elicit(Box::new(Question {
             mode: Mode::Form,
@@ -341,7 +341,7 @@ pub fn request_without_body(method: Text) -> Request {
         })),
         _ => RequestBody::Other,
     };
-    Request { method, meta: RequestMeta::default(), body }
+    Request { method, meta: Box::default(), body }
 }
 
 /// Whether no analysis reads the message's body.

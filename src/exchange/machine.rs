@@ -139,7 +139,7 @@ impl Core {
         match body {
             RequestBody::Initialize { .. } | RequestBody::Discover => Ask::Handshake,
             RequestBody::PromptsList { first } => Ask::List { first },
-            RequestBody::Complete(completion) => Ask::Complete(Box::new(completion)),
+            RequestBody::Complete(completion) => Ask::Complete(completion),
             RequestBody::PromptsGet { name, arguments } => {
                 Ask::Carrier(self.prompt_call(wire, lane, name, arguments, &mut meta, out))
             }

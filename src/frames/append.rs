@@ -17,8 +17,8 @@ use std::sync::Arc;
 /// Rows in builders before they become a record batch.
 const BATCH_ROWS: usize = 8_192;
 /// Encoded bytes in a row group before it is written out: this bounds the memory of a frame.
-const ROW_GROUP_BYTES: usize = 8 << 20;
-const ROW_GROUP_ROWS: usize = 65_536;
+const ROW_GROUP_BYTES: usize = 2 << 20;
+const ROW_GROUP_ROWS: usize = 16_384;
 
 /// Writes the rows of one frame into one Parquet file. No file is made for a frame without rows.
 struct FrameWriter<R: Row> {

@@ -15,7 +15,7 @@ use std::fs::File;
 use std::path::Path;
 
 /// Rows read at a time: bounds the memory of a scan, whatever the frame's size.
-const SLICE_ROWS: usize = 65_536;
+const SLICE_ROWS: usize = 16_384;
 
 /// Which calls and elicitations to look at. Listings and sessions are never filtered: the declaration in effect
 /// depends on all of them.
@@ -104,18 +104,28 @@ pub fn load(folder: &Folder, filter: &Filter) -> Result<Frames, FramesError> {
     if folder.manifest.ingests == 0 {
         return Err(FramesError::Unfinished { path: folder.root.display().to_string() });
     }
+    // The large frames are read side by side.
+    let (calls, answers) = rayon::join(
+        || -> Result<_, FramesError> {
+            Ok((scan::<CallRow>(folder, filter.predicate(true, true))?, scan::<ArgRow>(folder, None)?))
+        },
+        || -> Result<_, FramesError> {
+            Ok((scan::<ElicitationRow>(folder, filter.predicate(false, true))?, scan::<FieldRow>(folder, None)?))
+        },
+    );
+    let ((calls, args), (elicitations, fields)) = (calls?, answers?);
     let mut frames = Frames {
         files: scan::<FileRow>(folder, None)?,
         methods: scan::<MethodRow>(folder, None)?,
         sessions: scan::<SessionRow>(folder, None)?,
-        calls: scan::<CallRow>(folder, filter.predicate(true, true))?,
-        args: scan::<ArgRow>(folder, None)?,
+        calls,
+        args,
         declarations: scan::<DeclarationRow>(folder, None)?,
         catalogs: scan::<CatalogRow>(folder, None)?,
         listings: scan::<ListingRow>(folder, None)?,
         completions: scan::<CompletionRow>(folder, filter.predicate(true, false))?,
-        elicitations: scan::<ElicitationRow>(folder, filter.predicate(false, true))?,
-        fields: scan::<FieldRow>(folder, None)?,
+        elicitations,
+        fields,
         rejected: scan::<RejectedRow>(folder, None)?,
     };
     if let Some(server) = &filter.server {

@@ -187,7 +187,8 @@ pub struct RpcError {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Request {
     pub method: Text,
-    pub meta: RequestMeta,
+    /// Boxed, as are rare bodies: a message is moved often, and this would be a third of it.
+    pub meta: Box<RequestMeta>,
     pub body: RequestBody,
 }
 
@@ -235,7 +236,7 @@ pub enum RequestBody {
         name: PromptName,
         arguments: Arguments,
     },
-    Complete(Completion),
+    Complete(Box<Completion>),
     /// A `tools/call`, `resources/read` or other request that may carry questions.
     /// `name` is the tool's name or the resource's uri; `arguments` a digest of the exact arguments.
     Operation {

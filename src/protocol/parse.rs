@@ -24,7 +24,11 @@ const META_SERVER: &str = "io.modelcontextprotocol/serverInfo";
 /// Reads a request; `params` is the exact JSON text of the member.
 pub fn request(method: &str, params: Option<&str>, flags: &mut Oddities) -> Request {
     let params = params.and_then(|text| Members::parse(text, flags)).unwrap_or_default();
-    Request { method: method.into(), meta: request_meta(&params, flags), body: request_body(method, &params, flags) }
+    Request {
+        method: method.into(),
+        meta: Box::new(request_meta(&params, flags)),
+        body: request_body(method, &params, flags),
+    }
 }
 
 fn request_meta(params: &Members<'_>, flags: &mut Oddities) -> RequestMeta {
@@ -133,12 +137,12 @@ fn completion(params: &Members<'_>, flags: &mut Oddities) -> RequestBody {
     }
     let argument = params.object("argument", flags).unwrap_or_default();
     let context = params.object("context", flags).and_then(|context| context.object("arguments", flags));
-    RequestBody::Complete(Completion {
+    RequestBody::Complete(Box::new(Completion {
         prompt: prompt_name(reference.get("name"), flags),
         argument: argument.given("name").map(|text| text_or_exact(text, flags).into()),
         typed: argument.given("value").map(|text| text_or_exact(text, flags).into()),
         context: context.is_some_and(|arguments| !arguments.is_empty()),
-    })
+    }))
 }
 
 fn question(params: &Members<'_>, flags: &mut Oddities) -> Question {

@@ -167,12 +167,12 @@ fn only_completions_of_prompts_are_ours() {
     let params = r#"{"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"tone","value":""},"context":{"arguments":{"a":"b"}}}"#;
     assert_eq!(
         read_request("completion/complete", params).body,
-        RequestBody::Complete(Completion {
+        RequestBody::Complete(Box::new(Completion {
             prompt: PromptName::Name("p".into()),
             argument: Some("tone".into()),
             typed: Some("".into()),
             context: true,
-        })
+        }))
     );
     let resource = r#"{"ref":{"type":"ref/resource","uri":"file:///{path}"},"argument":{"name":"path","value":"s"}}"#;
     assert_eq!(read_request("completion/complete", resource).body, RequestBody::Other);
