@@ -7,7 +7,7 @@ use super::input::Input;
 use super::nested;
 use super::records::Recognised;
 use super::sink::{Block, Decoded, FileFacts, Sides, Tally};
-use crate::protocol::message::{Direction, Ts};
+use crate::protocol::message::{Direction, Text, Ts};
 use std::sync::Arc;
 
 /// Bytes looked at first, and where one look does not suffice (a first line may be long), then at most.
@@ -24,6 +24,8 @@ pub struct Detection {
     /// Time of the first message that has one.
     pub first_ts: Option<Ts>,
     pub sides: Sides,
+    /// The server that its first lines name.
+    pub server: Option<Text>,
 }
 
 /// Reads the beginning of a file and tells its format. Also returns what was read.
@@ -77,7 +79,7 @@ fn recognise(head: &[u8], whole: bool, candidates: &[&'static dyn Format], given
     recognised.or_else(|| Some((asked()?, nothing))).map(|(format, found)| {
         let why = if given { "given with --format".to_owned() } else { found.why };
         let (variant, first_ts) = (found.variant, found.first_ts);
-        Detection { format: *format, variant, why, first_ts, sides: Sides::default() }
+        Detection { format: *format, variant, why, first_ts, sides: Sides::default(), server: None }
     })
 }
 
@@ -132,6 +134,7 @@ fn judge(
         why,
         first_ts: trial.decoded.messages.iter().find_map(|message| message.ts),
         sides: sides(tally, name_hint),
+        server: trial.decoded.servers.as_ref().map(|(first, _)| first.clone()),
     })
 }
 

@@ -6,11 +6,14 @@
 use super::blocks::{Blocks, Buffers};
 use super::error::CaptureError;
 use super::feed::{self, Feed, Piece};
+use super::formats::Format;
 use super::input::Input;
+use super::settle::Settled;
 use super::sink::Tally;
 use super::{FileInfo, Source, Sources};
 use crate::protocol::message::{Message, Text, Ts};
 use crate::schema::{FileRow, RejectedRow};
+use jiff::tz::TimeZone;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -59,6 +62,8 @@ struct Open {
     line_base: u64,
     block_lines: u64,
     tally: Tally,
+    format: &'static dyn Format,
+    settled: Settled,
     offset: u64,
     finished_line: u64,
 }
@@ -177,7 +182,7 @@ impl Reader<'_> {
         match (input, format) {
             (Some(Ok(input)), Some(format)) => {
                 let (facts, pool) = (source.facts.clone(), self.pool.clone());
-                let pieces = if format.is_of_records() {
+                let pieces = if format.is_of_records() || format.reads_in_order() {
                     format.records(input, &facts).map(feed::Source::Records)
                 } else {
                     let mut blocks = Blocks::new(input, format, self.block, self.buffers.clone());
@@ -200,6 +205,8 @@ impl Reader<'_> {
                     line_base: line,
                     block_lines: 0,
                     tally: Tally::default(),
+                    format,
+                    settled: Settled::default(),
                     offset,
                     finished_line: line,
                 };
@@ -279,6 +286,7 @@ impl Reader<'_> {
         let info = &source.info;
         let mut notes = source.notes.clone();
         notes.extend(remarks(tally).into_iter().map(Text::from));
+        notes.extend(clocks(tally, source.facts.zone.as_ref()).map(Text::from));
         if let Some(format) = source.format {
             notes.extend(format.remarks(tally).into_iter().map(Text::from));
             if let Some(detail) = format.misfit(tally) {
@@ -329,7 +337,8 @@ impl Reader<'_> {
 
 impl Open {
     fn take(&mut self, piece: Piece, path: &Text, rejected: &mut dyn FnMut(RejectedRow)) {
-        let Piece { decoded, bytes, text_bytes, finished_bytes, absolute } = piece;
+        let Piece { mut decoded, bytes, text_bytes, finished_bytes, absolute } = piece;
+        self.format.settle(&mut decoded, &mut self.settled);
         self.block_lines = if absolute { 0 } else { decoded.tally.lines };
         self.offset += finished_bytes;
         self.finished_line += decoded.tally.lines - u64::from(finished_bytes < text_bytes);
@@ -356,9 +365,23 @@ fn remarks(tally: &Tally) -> Vec<String> {
         (tally.conflicts, "messages that only the other side sends than their record says"),
         (tally.odd_members, "members of batches that are no messages"),
         (tally.rejected_parts, "records with messages and a batch within a batch, which was rejected"),
+        (
+            tally.repaired,
+            "messages repaired: quotes, entities or line breaks that pasting or a console had put in were undone, so that \
+             values may differ from what was sent",
+        ),
     ]
     .into_iter()
     .filter(|(count, _)| *count > 0)
     .map(|(count, what)| format!("{count} {what}"))
     .collect()
+}
+
+/// How times without a zone were taken.
+fn clocks(tally: &Tally, zone: Option<&TimeZone>) -> Option<String> {
+    let taken = match zone {
+        Some(zone) => format!("taken as {} (--timezone)", zone.iana_name().unwrap_or("given with --timezone")),
+        None => "taken as UTC; --timezone says which zone they are in".to_owned(),
+    };
+    (tally.on_a_clock > 0).then(|| format!("{} times name no zone: {taken}", tally.on_a_clock))
 }

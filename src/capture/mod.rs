@@ -3,18 +3,24 @@
 mod blocks;
 pub mod described;
 mod detect;
+mod dress;
+mod dump;
 mod elements;
 pub mod error;
 mod feed;
 pub mod formats;
 mod http;
 mod input;
+mod literal;
 mod merge;
 mod nested;
 mod open;
 mod order;
 mod records;
+mod repair;
+mod rich;
 mod rpc;
+mod settle;
 mod sink;
 mod skim;
 mod tally;
@@ -27,6 +33,7 @@ use crate::protocol::message::{Text, Ts};
 use detect::Detection;
 use formats::{Format, Formats};
 use input::{Encoding, Input, Packing};
+use jiff::tz::TimeZone;
 use open::Found;
 pub use open::STDIN;
 use sink::FileFacts;
@@ -50,6 +57,8 @@ pub struct ReadOptions {
     pub format: Option<String>,
     /// A member of the envelope, or of `_meta`, that names the session.
     pub session_key: Option<String>,
+    /// The zone of times that name none, instead of UTC.
+    pub zone: Option<TimeZone>,
     /// The formats to choose from.
     pub formats: Formats,
     /// Where to go on in files that were read before, by path (as given or canonical): byte offset, and lines before it.
@@ -231,6 +240,7 @@ fn recognise(
         server: order::server(shown).map(Text::from),
         combined: order::is_combined(shown),
         session_key: options.session_key.as_deref().map(Text::from),
+        zone: options.zone.clone(),
         ..FileFacts::default()
     };
     let (detection, head, warning) =
@@ -239,14 +249,18 @@ fn recognise(
             Err(error @ CaptureError::Empty { .. }) => (None, Vec::new(), Some(error)),
             Err(error) => return Err(error),
         };
-    // Records have no line from which reading could go on.
-    let of_records = detection.as_ref().is_some_and(|detection| detection.format.is_of_records());
+    // Records have no line from which reading could go on, nor has what depends on lines before.
+    let of_records = detection
+        .as_ref()
+        .is_some_and(|detection| detection.format.is_of_records() || detection.format.reads_in_order());
     let plain = input.packing == Packing::Plain && input.encoding != Encoding::Utf16 && !of_records;
     let known = options.resume.get(&found.path).or_else(|| options.resume.get(&found.path.canonicalize().ok()?));
     let resume = known.copied().filter(|(offset, _)| plain && !pipe && *offset <= disk_bytes);
     let notes = notes(&input, detection.as_ref());
     let packing = input.packing.name();
     facts.sides = detection.as_ref().map(|detection| detection.sides).unwrap_or_default();
+    // Lines before the first that names the server are of the same.
+    facts.server = facts.server.or_else(|| detection.as_ref()?.server.clone());
     let info = FileInfo {
         index: facts.index,
         path,

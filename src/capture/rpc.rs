@@ -19,6 +19,12 @@ pub struct Rpc {
     pub result: Option<Span>,
     pub error: Option<Span>,
     version: bool,
+    /// Members that are none of JSON-RPC's.
+    foreign: bool,
+    /// `method` is one of the protocol's own.
+    of_mcp: bool,
+    /// `error` is an object.
+    error_object: bool,
     /// Members of the object that stood twice.
     duplicates: u32,
     in_params: InParams,
@@ -28,6 +34,7 @@ pub struct Rpc {
 /// What stands at the top of `params`.
 #[derive(Debug, Clone, Copy, Default)]
 struct InParams {
+    object: bool,
     name: Option<Span>,
     arguments: Option<Span>,
     meta: Option<Span>,
@@ -73,6 +80,7 @@ impl Rpc {
                     continue;
                 }
                 _ => {
+                    rpc.foreign = true;
                     cursor.value()?;
                     continue;
                 }
@@ -81,13 +89,27 @@ impl Rpc {
             rpc.duplicates += u32::from(slot.replace(value).is_some());
         }
         rpc.span.to = cursor.at();
+        if !rpc.version {
+            let bytes = cursor.bytes();
+            rpc.of_mcp = rpc.method.is_some_and(|method| is_of_mcp_exact(bytes, method));
+            let first = |value: Option<Span>| value.and_then(|value| value.of(bytes).first().copied());
+            rpc.error_object = first(rpc.error) == Some(b'{');
+        }
         Some(rpc)
     }
 
-    /// Whether the object is a JSON-RPC message at all. `jsonrpc` is left out by some home-made servers.
+    /// Whether the object is a JSON-RPC message at all. `jsonrpc` is left out by some home-made servers; then the method
+    /// has to be one of the protocol's, and what stands beside it no record of something else: logs of web servers and
+    /// of programs have a `method`, an `id` and an `error` as well.
     pub fn is_message(&self) -> bool {
-        self.method.is_some()
-            || ((self.result.is_some() || self.error.is_some()) && (self.version || self.id.is_some()))
+        let answer = self.result.is_some() || self.error.is_some();
+        if self.version {
+            return self.method.is_some() || answer;
+        }
+        match self.method {
+            Some(_) => self.of_mcp && (!self.foreign || (self.params.is_some() && self.in_params.object)),
+            None => self.id.is_some() && !self.foreign && (self.result.is_some() || self.error_object),
+        }
     }
 
     /// The value of a `_meta` member of `params` or `result`, as text.
@@ -106,6 +128,7 @@ impl InParams {
         if cursor.peek()? != b'{' {
             return cursor.value();
         }
+        self.object = true;
         let from = cursor.at();
         cursor.take(b'{')?;
         let mut first = true;
@@ -171,6 +194,17 @@ impl InResult {
         }
         Some(Span { from, to: cursor.at() })
     }
+}
+
+/// Whether the exact text of a method is one of the protocol's.
+fn is_of_mcp_exact(bytes: &[u8], exact: Span) -> bool {
+    let text = exact.of(bytes);
+    let Some(inside) = text.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\"")) else { return false };
+    if !inside.contains(&b'\\') {
+        return inside == b"ping" || std::str::from_utf8(inside).is_ok_and(parse::is_of_mcp);
+    }
+    let text = String::from_utf8_lossy(text);
+    crate::protocol::json::string(&text, &mut Oddities::default()).is_some_and(|method| parse::is_of_mcp(&method))
 }
 
 /// What reading bodies needs and counts along the way.

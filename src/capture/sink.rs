@@ -4,8 +4,10 @@ use super::nested;
 use super::rpc::{Reading, Rpc, Texts, digest, is_other};
 use super::skim::{Cursor, Span};
 pub use super::tally::Tally;
+use super::time;
 use crate::protocol::message::*;
 use crate::protocol::parse;
+use jiff::tz::TimeZone;
 use serde::de::IgnoredAny;
 use std::sync::Arc;
 
@@ -24,6 +26,8 @@ pub struct FileFacts {
     /// A file of this name holds the lines of all servers (desktop logs).
     pub combined: bool,
     pub session_key: Option<Text>,
+    /// Of times that name no zone; without it they are taken as UTC.
+    pub zone: Option<TimeZone>,
     pub sides: Sides,
 }
 
@@ -65,6 +69,19 @@ pub struct Decoded {
     pub messages: Vec<Message>,
     pub rejected: Vec<Rejected>,
     pub tally: Tally,
+    /// What was left to be settled between blocks, for each message of a log of text lines.
+    pub origins: Vec<Origin>,
+    /// The server that the lines name, from some line on: the first, and the last.
+    pub servers: Option<(Text, Text)>,
+}
+
+/// What a message of a log of text lines is told apart by from its copies.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// What stands before it on its line, as a number.
+    pub handler: u64,
+    /// Neither its line nor one before it in this block names the server.
+    pub open_server: bool,
 }
 
 /// What a record says about its messages.
@@ -148,6 +165,10 @@ pub struct Sink<'f> {
     read_on_line: bool,
     /// A batch within a batch on this line; its members are not read.
     nested_batch: Option<Vec<u8>>,
+    /// Of the messages that follow; `None` where nothing is left to be settled.
+    origin: Option<Origin>,
+    /// The server that the lines so far name.
+    server: Option<Text>,
 }
 
 impl<'f> Sink<'f> {
@@ -168,6 +189,8 @@ impl<'f> Sink<'f> {
             on_line: 0,
             read_on_line: false,
             nested_batch: None,
+            origin: None,
+            server: None,
         }
     }
 
@@ -260,6 +283,30 @@ impl<'f> Sink<'f> {
     /// Counts a line with a message in another form than the format's own.
     pub fn nested(&mut self) {
         self.out.tally.nested += 1;
+    }
+
+    /// The moment at which a clock whose zone no record names shows what one in UTC shows at `shown`.
+    pub fn on_a_clock(&mut self, shown: Ts) -> Ts {
+        self.out.tally.on_a_clock += 1;
+        self.file.zone.as_ref().map_or(shown, |zone| time::in_zone(shown, zone))
+    }
+
+    /// Says what stands before the messages that follow, as a number.
+    pub fn by(&mut self, handler: u64) {
+        self.origin = Some(Origin { handler, open_server: false });
+    }
+
+    /// Names the server of this line and those that follow.
+    pub fn serve(&mut self, server: &str) {
+        let server = self.texts.get(server);
+        let (first, _) = self.out.servers.take().unwrap_or_else(|| (server.clone(), server.clone()));
+        self.out.servers = Some((first, server.clone()));
+        self.server = Some(server);
+    }
+
+    /// Counts a message that was pasted text and had to be repaired.
+    pub fn repaired(&mut self) {
+        self.out.tally.repaired += 1;
     }
 
     /// Notes which places of a description were found in a record.
@@ -529,10 +576,15 @@ impl<'f> Sink<'f> {
             tally.first_ts = Some(tally.first_ts.map_or(ts, |first| first.min(ts)));
             tally.last_ts = tally.last_ts.max(Some(ts));
         }
+        if let Some(origin) = self.origin {
+            let open_server = facts.server.is_none() && self.server.is_none();
+            self.out.origins.push(Origin { open_server, ..origin });
+        }
+        let server = facts.server.as_ref().or(self.server.as_ref()).or(self.file.server.as_ref());
         let connection = Connection {
             stream: self.file.stream.clone(),
             session: facts.session.clone().or(session),
-            server: facts.server.clone().or_else(|| self.file.server.clone()),
+            server: server.cloned(),
             client: facts.client.clone(),
         };
         self.out.messages.push(Message {
@@ -574,6 +626,7 @@ impl<'f> Sink<'f> {
     /// Takes back what the current line added, because the rest of it turned out to be no record.
     pub fn take_back(&mut self) {
         let keep = self.out.messages.len().saturating_sub(self.on_line as usize);
+        self.out.origins.truncate(keep);
         for message in self.out.messages.drain(keep..) {
             self.out.tally.messages -= 1;
             self.out.tally.other -= u64::from(is_other(&message.kind));

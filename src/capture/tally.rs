@@ -36,6 +36,10 @@ pub struct Tally {
     /// Of messages that only one side sends, how they were marked: `[inward, rightward, name][c2s, s2c]` for
     /// `in` or `>`; `out` and `<` count on the other side.
     pub evidence: [[u64; 2]; 3],
+    /// Times without a zone.
+    pub on_a_clock: u64,
+    /// Messages that were pasted text and had to be repaired.
+    pub repaired: u64,
     /// Which places of a description were found, a bit each.
     pub found: u64,
     /// Records that were left out, by the number of their reason in a description.
@@ -70,6 +74,8 @@ impl Tally {
         for (sum, more) in self.evidence.iter_mut().flatten().zip(other.evidence.iter().flatten()) {
             *sum += more;
         }
+        self.on_a_clock += other.on_a_clock;
+        self.repaired += other.repaired;
         self.found |= other.found;
         for (reason, count) in other.left_out.iter().enumerate() {
             self.leave_out(reason, *count);

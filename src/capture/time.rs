@@ -1,16 +1,30 @@
 //! Times as captures write them.
 
 use crate::protocol::message::Ts;
+use jiff::tz::TimeZone;
 
-/// Reads RFC 3339, and the same without zone (taken as UTC) or with a space and a comma: `2026-02-01 10:00:00,125`.
+/// Reads RFC 3339, and the same without zone (as if in UTC) or with a space and a comma: `2026-02-01 10:00:00,125`.
 /// Digits beyond microseconds are dropped.
 pub fn text(text: &[u8]) -> Option<Ts> {
-    let (ts, length) = prefix(text)?;
-    (length == text.len()).then_some(ts)
+    clock(text).map(|(ts, _)| ts)
 }
 
-/// As [`text`], at the beginning of a line; also gives the length of the time.
-pub fn prefix(text: &[u8]) -> Option<(Ts, usize)> {
+/// As [`text`]; also says whether there is a zone.
+pub fn clock(text: &[u8]) -> Option<(Ts, bool)> {
+    let (ts, length, zoned) = prefix(text)?;
+    (length == text.len()).then_some((ts, zoned))
+}
+
+/// When a clock in `zone` shows what one in UTC shows at `shown`. Of an hour that comes twice when a summer ends, the
+/// first is meant.
+pub fn in_zone(shown: Ts, zone: &TimeZone) -> Ts {
+    let civil = shown.on_calendar();
+    let moment = civil.and_then(|civil| zone.to_ambiguous_timestamp(civil).compatible().ok());
+    moment.map_or(shown, |moment| Ts(moment.as_microsecond()))
+}
+
+/// As [`clock`], at the beginning of a line; also gives the length of the time.
+pub fn prefix(text: &[u8]) -> Option<(Ts, usize, bool)> {
     let number = |from: usize, digits: usize| -> Option<i64> {
         text.get(from..from + digits)?
             .iter()
@@ -39,6 +53,7 @@ pub fn prefix(text: &[u8]) -> Option<(Ts, usize)> {
         at += digits;
     }
     let mut offset = 0;
+    let zoned = is(at, b"Zz+-");
     if is(at, b"Zz") {
         at += 1;
     } else if is(at, b"+-") {
@@ -53,7 +68,7 @@ pub fn prefix(text: &[u8]) -> Option<(Ts, usize)> {
     }
     // A leap second counts as the second before it.
     let seconds = days_before(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second.min(59) - offset;
-    Some((on_calendar(seconds * 1_000_000 + micros)?, at))
+    Some((on_calendar(seconds * 1_000_000 + micros)?, at, zoned))
 }
 
 /// A time that can be written again: of the years 0 to 9999, in UTC.
@@ -116,7 +131,7 @@ mod tests {
         fn agrees_with_jiff(seconds in -62_000_000_000_i64..250_000_000_000, nanos in 0_i32..1_000_000_000) {
             let moment = jiff::Timestamp::new(seconds, 0).unwrap().checked_add(jiff::SignedDuration::from_nanos(nanos.into())).unwrap();
             let micros = seconds * 1_000_000 + i64::from(nanos) / 1_000;
-            prop_assert_eq!(text(moment.to_string().as_bytes()), Some(Ts(micros)));
+            prop_assert_eq!(clock(moment.to_string().as_bytes()), Some((Ts(micros), true)));
         }
 
         #[test]
@@ -124,7 +139,7 @@ mod tests {
             let offset = jiff::tz::Offset::from_seconds(hours * 3_600 + hours.signum() * minutes * 60).unwrap();
             let moment = jiff::Timestamp::from_second(seconds).unwrap();
             let written = moment.display_with_offset(offset).to_string();
-            prop_assert_eq!(text(written.as_bytes()), Some(Ts(seconds * 1_000_000)), "{}", written);
+            prop_assert_eq!(clock(written.as_bytes()), Some((Ts(seconds * 1_000_000), true)), "{}", written);
         }
 
         #[test]
@@ -141,6 +156,20 @@ mod tests {
             assert_eq!(text(outside.as_bytes()), None, "{outside}");
         }
         assert_eq!(number(b"-99999999999"), None);
+    }
+
+    #[test]
+    fn clocks_are_told_from_moments() {
+        let shown = Ts(1_782_295_200_000_000);
+        assert_eq!(clock(b"2026-06-24 10:00:00"), Some((shown, false)));
+        assert_eq!(clock(b"2026-06-24 10:00:00Z"), Some((shown, true)));
+        let zone = TimeZone::get("Europe/Berlin").unwrap();
+        assert_eq!(Some(in_zone(shown, &zone)), text(b"2026-06-24T08:00:00Z"));
+        // An hour that comes twice, and one that never comes.
+        let twice = text(b"2026-10-25 02:30:00").unwrap();
+        assert_eq!(Some(in_zone(twice, &zone)), text(b"2026-10-25T00:30:00Z"));
+        let never = text(b"2026-03-29 02:30:00").unwrap();
+        assert_eq!(Some(in_zone(never, &zone)), text(b"2026-03-29T01:30:00Z"));
     }
 
     #[test]

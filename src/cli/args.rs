@@ -1,6 +1,7 @@
 //! What was typed. What it means is [`super::plan`]'s business.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use jiff::tz::TimeZone;
 use std::path::PathBuf;
 
 /// Counts what Model Context Protocol traffic held: capture files in, sums that close out.
@@ -64,6 +65,9 @@ pub struct ReadArgs {
     /// Take the session from this member of the record or of params._meta
     #[arg(long, value_name = "KEY")]
     pub session_key: Option<String>,
+    /// Zone of times that name none, as IANA calls it (Europe/Berlin); without it they are taken as UTC
+    #[arg(long, value_name = "ZONE", value_parser = time_zone)]
+    pub timezone: Option<TimeZone>,
     /// Exit 0 although records were rejected or files could not be read
     #[arg(long)]
     pub lenient: bool,
@@ -158,4 +162,8 @@ pub struct InspectArgs {
     /// Rejected lines shown for each file
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub top: usize,
+}
+
+fn time_zone(name: &str) -> Result<TimeZone, String> {
+    TimeZone::get(name).map_err(|_| "no such time zone; names are those of the IANA, such as Europe/Berlin".to_owned())
 }

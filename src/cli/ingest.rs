@@ -74,6 +74,7 @@ pub fn into(
     let options = ReadOptions {
         format: read.format.clone(),
         session_key: read.session_key.clone(),
+        zone: read.timezone.clone(),
         formats,
         resume: known.resume(),
     };

@@ -21,6 +21,23 @@ const META_CLIENT: &str = "io.modelcontextprotocol/clientInfo";
 const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const META_SERVER: &str = "io.modelcontextprotocol/serverInfo";
 
+/// Whether a method is one of the protocol's own (`ping` is everybody's). Other protocols speak JSON-RPC as well.
+pub fn is_of_mcp(method: &str) -> bool {
+    const ROOMS: [&str; 9] = [
+        "prompts/",
+        "tools/",
+        "resources/",
+        "notifications/",
+        "elicitation/",
+        "sampling/",
+        "completion/",
+        "subscriptions/",
+        "tasks/",
+    ];
+    matches!(method, "initialize" | "roots/list" | "logging/setLevel" | "server/discover")
+        || ROOMS.iter().any(|room| method.starts_with(room))
+}
+
 /// Reads a request; `params` is the exact JSON text of the member.
 pub fn request(method: &str, params: Option<&str>, flags: &mut Oddities) -> Request {
     let params = params.and_then(|text| Members::parse(text, flags)).unwrap_or_default();

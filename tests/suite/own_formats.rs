@@ -108,3 +108,87 @@ fn a_place_that_is_never_found_is_named_with_what_to_do() {
         run.stderr
     );
 }
+
+const LINES: &str = r#"
+[formats.gateway]
+kind = "lines"
+before = '(?P<at>\d\d\.\d\d\.\d{4} \d\d:\d\d:\d\d) \[(?P<conn>\w+)\] '
+time = { at = "$at", format = ["%d.%m.%Y %H:%M:%S"] }
+session = "$conn"
+
+[[formats.gateway.line]]
+match = '^(?P<who>up|down) (?P<json>\{)'
+direction = { at = "$who", table = { up = "client", down = "server" } }
+
+[[formats.gateway.line]]
+match = '^closed'
+note = "connections that were closed"
+"#;
+
+const TEXT: &str = r#"starting
+01.07.2026 10:00:00 [c1] up {"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"scale_recipe","arguments":{"servings":"6"}}} (214 bytes)
+01.07.2026 10:00:01 [c1] down {"jsonrpc":"2.0","id":1,"result":{"messages":[]}} (61 bytes)
+01.07.2026 10:00:02 [c1] closed
+"#;
+
+fn text_folder(description: &str) -> tempfile::TempDir {
+    let folder = folder(description);
+    fs::write(folder.path().join("gateway.log"), TEXT).expect("a log is written");
+    folder
+}
+
+#[test]
+fn a_described_text_log_is_recognised_and_read() {
+    let folder = text_folder(LINES);
+    let run = run_in(folder.path(), ["inspect", "gateway.log"]);
+    assert_eq!(run.status, Some(0), "{}", run.stderr);
+    for said in [
+        "gateway: 2 of the first 4 lines are lines with messages",
+        "1 connections that were closed",
+        "2 times name no zone: taken as UTC; --timezone says which zone they are in",
+    ] {
+        assert!(run.text().contains(said), "{said}: {}", run.text());
+    }
+    assert_eq!(calls(folder.path(), &[]), (Some(0), String::new(), 1));
+}
+
+/// The zone of a clock is said on the command line; the report says which was taken.
+#[test]
+fn local_times_are_read_in_the_zone_that_was_given() {
+    let folder = text_folder(LINES);
+    let first = |zone: Option<&str>| {
+        let options = zone.map(|zone| format!("--timezone={zone}"));
+        let run = run_in(folder.path(), ["audit", "gateway.log", "--json"].into_iter().chain(options.as_deref()));
+        assert_eq!(run.status, Some(0), "{}", run.stderr);
+        let report = run.text();
+        let said = zone.map_or("taken as UTC".to_owned(), |zone| format!("2 times name no zone: taken as {zone}"));
+        assert!(report.contains(&said), "{said}: {report}");
+        report
+    };
+    assert!(first(None).contains("2026-07-01T10:00:00"));
+    assert!(first(Some("Europe/Berlin")).contains("2026-07-01T08:00:00"));
+    let run = run_in(folder.path(), ["audit", "gateway.log", "--timezone", "Mars/Olympus"]);
+    assert_eq!(run.status, Some(2));
+    assert!(run.stderr.contains("such as Europe/Berlin"), "{}", run.stderr);
+}
+
+#[test]
+fn a_pattern_that_never_matches_is_named_with_what_to_do() {
+    let folder = text_folder(&LINES.replace("up|down", "north|south"));
+    let run = run_in(folder.path(), ["audit", "gateway.log", "--format", "gateway"]);
+    assert_eq!(run.status, Some(2), "{}", run.stderr);
+    assert!(
+        run.stderr.contains(
+            "gateway.log: not as gateway is described: `match` of [formats.gateway] (mcptally.toml, line 9): \
+             `^(?P<who>north|south) (?P<json>\\{)` matched none of 4 lines; correct the description, or give another \
+             --format"
+        ),
+        "{}",
+        run.stderr
+    );
+    // One of several that matches nothing is told, and no error.
+    let folder = text_folder(&LINES.replace("^closed", "^opened"));
+    let run = run_in(folder.path(), ["inspect", "gateway.log"]);
+    assert_eq!(run.status, Some(0), "{}", run.stderr);
+    assert!(run.text().contains("(mcptally.toml, line 13): `^opened` matched no line"), "{}", run.text());
+}

@@ -4,7 +4,7 @@ use super::engine::{BROKEN_PARTS, CONDITIONS, Memory, NO_REQUEST, Outcome, REPEA
 use super::language::is_optional;
 use super::ordered::Ordered;
 use super::records::{Arrangement, Description};
-use super::stream::{Lines, Stream};
+use super::stream::{InOrder, Lines, Stream};
 use crate::capture::elements::{Element, Elements};
 use crate::capture::formats::{About, Format, has_colour, without_colour};
 use crate::capture::input::Input;
@@ -111,6 +111,7 @@ impl Format for Described {
                 memory: Some(&mut memory),
                 groups: Vec::new(),
                 from: 0,
+                around: None,
             };
             ours += u64::from(!matches!(reader.record(&text, 0), Outcome::Foreign | Outcome::NoJson));
             if seen >= LOOKED_AT as u64 {
@@ -198,17 +199,8 @@ impl Format for Described {
     }
 }
 
-impl Described {
-    fn elements(&self, input: Input) -> Option<Elements> {
-        match self.arrangement {
-            Arrangement::Array(path) => Some(Elements::new(input, path)),
-            Arrangement::Values => Some(Elements::values(input)),
-            Arrangement::Lines => None,
-        }
-    }
-
-    /// Reads a block of lines.
-    pub fn lines(&self, block: &Block, file: &FileFacts, memory: &mut Option<Memory>) -> Decoded {
+impl InOrder for Described {
+    fn lines(&self, block: &Block, file: &FileFacts, memory: &mut Option<Memory>) -> Decoded {
         let mut sink = Sink::new(file, block);
         while let Some(line) = sink.next_line() {
             let text = line.of(sink.block());
@@ -222,6 +214,16 @@ impl Described {
             }
         }
         sink.finish()
+    }
+}
+
+impl Described {
+    fn elements(&self, input: Input) -> Option<Elements> {
+        match self.arrangement {
+            Arrangement::Array(path) => Some(Elements::new(input, path)),
+            Arrangement::Values => Some(Elements::values(input)),
+            Arrangement::Lines => None,
+        }
     }
 
     fn recognise_lines(&self, head: &[u8], whole: bool) -> Option<Recognised> {
@@ -274,7 +276,7 @@ impl Described {
         if bytes.get(at) != Some(&b'{') {
             return (None, at);
         }
-        let mut reader = Reader { description: self.description, sink, memory, groups, from: at };
+        let mut reader = Reader { description: self.description, sink, memory, groups, from: at, around: None };
         (Some(reader.record(bytes, at)), at)
     }
 

@@ -5,10 +5,8 @@ use super::pointer::{Step, steps};
 use super::text::{Item, Read, Table, fault};
 use crate::capture::formats::{About, Word, word};
 use crate::capture::sink::Side;
-use crate::capture::time;
 use crate::protocol::json::{Oddities, string};
-use crate::protocol::message::{Direction, Ts};
-use jiff::tz::TimeZone;
+use crate::protocol::message::Direction;
 use regex::Regex;
 use std::borrow::Cow;
 
@@ -76,7 +74,7 @@ impl<'t> Places<'t> {
     }
 
     /// The line on which a place of the description stands.
-    fn line(&self, at: usize) -> usize {
+    pub fn line(&self, at: usize) -> usize {
         1 + self.text.as_bytes().iter().take(at).filter(|byte| **byte == b'\n').count()
     }
 
@@ -130,8 +128,17 @@ impl<'t> Places<'t> {
             return Ok(Source::Pointer(known));
         }
         let line = self.line(item.span().start);
-        self.pointers.push(Pointer { level, steps, shown: text.to_owned(), what, line });
-        Ok(Source::Pointer(self.pointers.len() - 1))
+        let slot = self.pointer(steps, text, what, line);
+        if let Some(pointer) = self.pointers.get_mut(slot) {
+            pointer.level = level;
+        }
+        Ok(Source::Pointer(slot))
+    }
+
+    /// Adds a pointer from the record.
+    pub fn pointer(&mut self, steps: Vec<Step>, shown: &str, what: &'static str, line: usize) -> usize {
+        self.pointers.push(Pointer { level: 0, steps, shown: shown.to_owned(), what, line });
+        self.pointers.len() - 1
     }
 
     /// A place, or several in order of preference.
@@ -221,35 +228,6 @@ impl<'t> Places<'t> {
         Ok(Sender { from: value.from, words: words.transpose()?, otherwise, inward })
     }
 
-    /// `"/place"`, or `{ at = …, unit = "ms", format = "%d.%m.%Y %H:%M:%S", zone = "Europe/Berlin", plus = …, plus_unit = "ms" }`.
-    pub fn moment(&mut self, item: Item<'_>, zone: Option<&TimeZone>) -> Read<Moment> {
-        let mut moment = Moment { zone: zone.cloned(), ..Moment::default() };
-        if !item.is_table() {
-            moment.from = self.sources(item, "time")?;
-            return Ok(moment);
-        }
-        let table = item.table()?;
-        moment.from = self.sources(table.required("at")?, "time")?;
-        moment.unit = table.get("unit").map(unit).transpose()?;
-        for format in table.get("format").map(Item::list).unwrap_or_default() {
-            let text = format.text()?;
-            if let Err(error) = jiff::fmt::strtime::format(text, jiff::Timestamp::UNIX_EPOCH) {
-                return format.fault(format!("no time format: {error}"));
-            }
-            moment.formats.push(text.into());
-        }
-        if let Some(zone) = table.get("zone") {
-            moment.zone = Some(self::zone(zone)?);
-        }
-        if let Some(plus) = table.get("plus") {
-            let from = self.sources(plus, "plus")?;
-            let unit = table.get("plus_unit").map(unit).transpose()?.unwrap_or(Unit::Milli);
-            moment.plus = Some((from, unit));
-        }
-        table.finish()?;
-        Ok(moment)
-    }
-
     /// A list of conditions, or one.
     pub fn conditions(&mut self, item: Option<Item<'_>>, what: &'static str) -> Read<Vec<Condition>> {
         let Some(item) = item else { return Ok(Vec::new()) };
@@ -326,24 +304,6 @@ pub fn about(item: Option<Item<'_>>, writer: &str) -> Read<About> {
     Ok(about)
 }
 
-/// The name of a time zone.
-pub fn zone(item: Item<'_>) -> Read<TimeZone> {
-    let name = item.text()?;
-    TimeZone::get(name).or_else(|_| {
-        item.fault(format!("`{name}` is no time zone; names are those of the IANA, such as Europe/Berlin or UTC"))
-    })
-}
-
-fn unit(item: Item<'_>) -> Read<Unit> {
-    Ok(match item.text()? {
-        "s" => Unit::Second,
-        "ms" => Unit::Milli,
-        "us" => Unit::Micro,
-        "ns" => Unit::Nano,
-        other => return item.fault(format!("`{other}` is no unit of time; the units are s, ms, us, ns")),
-    })
-}
-
 /// Where a value stands and what its words mean.
 #[derive(Debug, Default)]
 pub struct Value {
@@ -377,82 +337,6 @@ impl Sender {
             },
         });
         said.or(self.otherwise).unwrap_or_default()
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
-    Second,
-    Milli,
-    Micro,
-    Nano,
-}
-
-impl Unit {
-    /// A number of this unit in microseconds.
-    fn micros(self, text: &str) -> Option<i64> {
-        let (times, over) = match self {
-            Self::Second => (1_000_000, 1),
-            Self::Milli => (1_000, 1),
-            Self::Micro => (1, 1),
-            Self::Nano => (1, 1_000),
-        };
-        if let Ok(number) = text.parse::<i64>() {
-            return (number / over).checked_mul(times);
-        }
-        let number: f64 = text.parse().ok()?;
-        let micros = number * times as f64 / over as f64;
-        // Years beyond these are no times of a capture.
-        (micros.abs() < 4e17).then_some(micros.round() as i64)
-    }
-}
-
-/// A time and how it is written.
-#[derive(Debug, Default)]
-pub struct Moment {
-    pub from: Vec<Source>,
-    unit: Option<Unit>,
-    /// Tried in order; what is in none of them is read as if there were none.
-    formats: Vec<Box<str>>,
-    zone: Option<TimeZone>,
-    /// A duration to be added.
-    pub plus: Option<(Vec<Source>, Unit)>,
-}
-
-impl Moment {
-    /// Reads the text of a time: in its format, or RFC 3339 and its relatives, or a number since the epoch whose size
-    /// tells the unit unless one is given. Times without zone are in the description's, else in UTC.
-    pub fn read(&self, text: &str) -> Option<Ts> {
-        let text = text.trim();
-        for broken in self.formats.iter().filter_map(|format| jiff::fmt::strtime::parse(&**format, text).ok()) {
-            if let Ok(moment) = broken.to_timestamp() {
-                return Some(Ts(moment.as_microsecond()));
-            }
-            if let Ok(civil) = broken.to_datetime() {
-                return self.in_zone(civil);
-            }
-        }
-        if let Some(unit) = self.unit {
-            return unit.micros(text).map(Ts);
-        }
-        let Some(read) = time::text(text.as_bytes()) else { return time::number(text.as_bytes()) };
-        let zoned = text.get(19..).is_some_and(|rest| rest.contains(['Z', 'z', '+', '-']));
-        if zoned || self.zone.is_none() {
-            return Some(read);
-        }
-        let civil = TimeZone::UTC.to_datetime(jiff::Timestamp::from_microsecond(read.0).ok()?);
-        self.in_zone(civil)
-    }
-
-    fn in_zone(&self, civil: jiff::civil::DateTime) -> Option<Ts> {
-        let zone = self.zone.clone().unwrap_or(TimeZone::UTC);
-        let moment = zone.to_ambiguous_timestamp(civil).compatible().ok()?;
-        Some(Ts(moment.as_microsecond()))
-    }
-
-    /// Adds a duration to a time that was read.
-    pub fn later(ts: Ts, text: &str, unit: Unit) -> Ts {
-        unit.micros(text.trim()).and_then(|micros| ts.0.checked_add(micros)).map_or(ts, Ts)
     }
 }
 

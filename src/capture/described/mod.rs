@@ -1,8 +1,8 @@
 //! Formats that are described, not programmed.
 //!
 //! A description is a TOML table: those that are built in are the files of `capture/formats`, a user's own stand as
-//! `[formats.NAME]` in `mcptally.toml`. `kind = "records"` describes JSON (one engine reads them all); what both kinds
-//! have in common is in [`language`].
+//! `[formats.NAME]` in `mcptally.toml`. `kind = "records"` describes JSON, `kind = "lines"` text ([`lines`]): one engine
+//! each reads them all; what both have in common is in [`language`].
 //!
 //! ```toml
 //! [formats.gateway]
@@ -14,9 +14,11 @@
 //! session = "/conn/id"
 //! ```
 
-mod engine;
+pub mod engine;
 mod format;
 pub mod language;
+pub mod lines;
+mod moment;
 mod ordered;
 mod pointer;
 mod records;
@@ -53,6 +55,9 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("fastmcp", include_str!("../formats/fastmcp.toml")),
     ("mcp-access", include_str!("../formats/mcp-access.toml")),
     ("cloudflare-portal", include_str!("../formats/cloudflare-portal.toml")),
+    ("vscode", include_str!("../formats/vscode.toml")),
+    ("python-sdk", include_str!("../formats/python-sdk.toml")),
+    ("go-sdk", include_str!("../formats/go-sdk.toml")),
 ];
 
 /// The formats that are built in as descriptions.
@@ -142,6 +147,10 @@ fn compile(name: &'static str, table: Table<'_>, text: &str, file: Option<&str>)
         "records" => {
             let description = records::read(&table, text)?;
             format::formats(name, about, looks_like, description, file)
+        }
+        "lines" => {
+            let description = lines::read(&table, text)?;
+            vec![lines::DescribedLines::format(name, about, looks_like, description, file) as &'static dyn Format]
         }
         other => return kind.fault(format!("`{other}` is no kind of format; the kinds are records and lines")),
     };

@@ -1,7 +1,8 @@
 //! Descriptions of JSON records: what they say, checked and compiled.
 
 use super::Names;
-use super::language::{Condition, Moment, Places, Pointer, Sender, Source, Test, Value};
+use super::language::{Condition, Places, Pointer, Sender, Source, Test, Value};
+use super::moment::Moment;
 use super::pointer::{Step, Tree, steps};
 use super::text::{Item, Read, Table, fault};
 use crate::capture::formats::About;
@@ -9,7 +10,7 @@ use jiff::tz::TimeZone;
 use regex::Regex;
 
 /// Pointers of one description: what they found is told apart by a bit each.
-const MOST_POINTERS: usize = 64;
+pub(super) const MOST_POINTERS: usize = 64;
 
 /// What a description of records says.
 #[derive(Debug, Default)]
@@ -98,6 +99,13 @@ pub struct MessageAt {
     pub once: Vec<Once>,
 }
 
+impl MessageAt {
+    /// Whether nothing says what the message is.
+    pub fn is_nothing(&self) -> bool {
+        self.body.is_empty() && self.method.is_none() && !self.answers
+    }
+}
+
 /// How copies of one message are known.
 #[derive(Debug)]
 pub struct Once {
@@ -122,7 +130,7 @@ pub fn read(table: &Table<'_>, text: &str) -> Read<Description> {
     let each = table.get("each").map(ways).transpose()?.unwrap_or_default();
     let depth = each.first().map_or(0, Vec::len);
     let mut places = Places::new(text, Some(depth));
-    let zone = table.get("zone").map(super::language::zone).transpose()?;
+    let zone = table.get("zone").map(super::moment::zone).transpose()?;
     let arrangements = match table.get("records") {
         Some(item) => item.list().into_iter().map(arrangement).collect::<Read<Vec<_>>>()?,
         None => vec![Arrangement::Lines],
@@ -174,17 +182,11 @@ pub fn read(table: &Table<'_>, text: &str) -> Read<Description> {
     if places.pointers.len() > MOST_POINTERS {
         return fault(format!("more than {MOST_POINTERS} places"), table.span());
     }
-    let mut trees: Vec<Tree> = (0..=depth).map(|_| Tree::default()).collect();
-    for (slot, pointer) in places.pointers.iter().enumerate() {
-        if let Some(tree) = trees.get_mut(pointer.level) {
-            tree.add(&pointer.steps, slot);
-        }
-    }
     Ok(Description {
         arrangements,
         before,
         each,
-        trees,
+        trees: trees(&places.pointers, depth),
         matches,
         noise,
         counted,
@@ -200,6 +202,17 @@ pub fn read(table: &Table<'_>, text: &str) -> Read<Description> {
     })
 }
 
+/// What to look for on each level of the way from a record to its entries.
+pub(super) fn trees(pointers: &[Pointer], depth: usize) -> Vec<Tree> {
+    let mut trees: Vec<Tree> = (0..=depth).map(|_| Tree::default()).collect();
+    for (slot, pointer) in pointers.iter().enumerate() {
+        if let Some(tree) = trees.get_mut(pointer.level) {
+            tree.add(&pointer.steps, slot);
+        }
+    }
+    trees
+}
+
 /// The ways from a record to its entries.
 fn ways(item: Item<'_>) -> Read<Vec<Vec<Step>>> {
     let mut ways: Vec<Vec<Step>> = Vec::new();
@@ -213,7 +226,7 @@ fn ways(item: Item<'_>) -> Read<Vec<Vec<Step>>> {
     Ok(ways)
 }
 
-fn texts(item: Option<Item<'_>>) -> Read<Vec<Box<str>>> {
+pub(super) fn texts(item: Option<Item<'_>>) -> Read<Vec<Box<str>>> {
     item.map(Item::list).unwrap_or_default().into_iter().map(|item| Ok(item.text()?.into())).collect()
 }
 
@@ -243,7 +256,7 @@ fn arrangement(item: Item<'_>) -> Read<Arrangement> {
 }
 
 impl Places<'_> {
-    fn facts(&mut self, table: &Table<'_>, zone: Option<&TimeZone>) -> Read<Where> {
+    pub(super) fn facts(&mut self, table: &Table<'_>, zone: Option<&TimeZone>) -> Read<Where> {
         Ok(Where {
             time: table.get("time").map(|item| self.moment(item, zone)).transpose()?,
             direction: table.get("direction").map(|item| self.sender(item)).transpose()?,
@@ -272,8 +285,18 @@ impl Places<'_> {
         item.list().into_iter().map(|item| self.value(item, what)).collect()
     }
 
-    fn message(&mut self, item: Item<'_>, zone: Option<&TimeZone>) -> Read<MessageAt> {
+    pub(super) fn message(&mut self, item: Item<'_>, zone: Option<&TimeZone>) -> Read<MessageAt> {
         let table = item.table()?;
+        let message = self.message_of(&table, zone)?;
+        if message.is_nothing() {
+            return item.fault("a message has a `body`, a `method`, or is one that `answers`");
+        }
+        table.finish()?;
+        Ok(message)
+    }
+
+    /// What a table says about a message, among other things perhaps.
+    pub(super) fn message_of(&mut self, table: &Table<'_>, zone: Option<&TimeZone>) -> Read<MessageAt> {
         // Conditions first: their groups are what other values are made of.
         let when = self.conditions(table.get("when"), "when")?;
         let error = match table.get("error") {
@@ -291,31 +314,26 @@ impl Places<'_> {
             Some(item) => item.list().into_iter().map(|item| self.once(item)).collect::<Read<Vec<_>>>()?,
             None => Vec::new(),
         };
-        let message = MessageAt {
+        Ok(MessageAt {
             when,
-            facts: self.facts(&table, zone)?,
-            body: self.optional_sources(&table, "body")?,
+            facts: self.facts(table, zone)?,
+            body: self.optional_sources(table, "body")?,
             bare: table.get("bare").map(Item::flag).transpose()?.unwrap_or_default(),
             answers: table.get("answers").map(Item::flag).transpose()?.unwrap_or_default(),
-            method: self.optional_value(&table, "method")?,
-            id: self.optional_value(&table, "id")?,
+            method: self.optional_value(table, "method")?,
+            id: self.optional_value(table, "id")?,
             always: table.get("always").map(Item::flag).transpose()?.unwrap_or_default(),
             unseen: table.get("unseen").map(Item::flag).transpose()?.unwrap_or_default(),
-            params: self.optional_sources(&table, "params")?,
-            name: self.optional_value(&table, "name")?,
-            argument: self.optional_value(&table, "argument")?,
-            typed: self.optional_value(&table, "typed")?,
-            result: self.optional_sources(&table, "result")?,
+            params: self.optional_sources(table, "params")?,
+            name: self.optional_value(table, "name")?,
+            argument: self.optional_value(table, "argument")?,
+            typed: self.optional_value(table, "typed")?,
+            result: self.optional_sources(table, "result")?,
             error,
             failed: self.conditions(table.get("failed"), "failed")?,
             pairs: table.get("pairs").map(|item| self.values(item, "pairs")).transpose()?.unwrap_or_default(),
             once,
-        };
-        if message.body.is_empty() && message.method.is_none() && !message.answers {
-            return item.fault("a message has a `body`, a `method`, or is one that `answers`");
-        }
-        table.finish()?;
-        Ok(message)
+        })
     }
 }
 

@@ -1,12 +1,12 @@
 //! Records that are no lines, or that have to be read one after the other.
 
 use super::engine::{Memory, Outcome, Reader, bare_message};
-use super::format::Described;
 use super::records::Description;
 use crate::capture::blocks::{Blocks, Cut};
 use crate::capture::detect::sides;
 use crate::capture::elements::{Element, Elements};
 use crate::capture::error::CaptureError;
+use crate::capture::formats::Format;
 use crate::capture::input::Input;
 use crate::capture::records::{Records, Stretch};
 use crate::capture::sink::{Block, Decoded, FileFacts, Sides, Sink};
@@ -70,6 +70,7 @@ impl Stream {
                         memory: Some(&mut self.memory),
                         groups: Vec::new(),
                         from: 0,
+                        around: None,
                     };
                     match reader.record(text, 0) {
                         Outcome::Messages => sink.message_line(),
@@ -139,24 +140,30 @@ impl Records for Stream {
     }
 }
 
+/// A format whose lines may have to be read one after the other.
+pub trait InOrder: Format {
+    /// Reads a block of lines, with what is remembered of those before it.
+    fn lines(&self, block: &Block, file: &FileFacts, memory: &mut Option<Memory>) -> Decoded;
+}
+
 /// Lines that have to be read one after the other.
-pub struct Lines {
+pub struct Lines<F: InOrder + 'static> {
     blocks: Blocks,
-    format: &'static Described,
+    format: &'static F,
     file: FileFacts,
     memory: Option<Memory>,
     lines: u64,
     ended: bool,
 }
 
-impl Lines {
-    pub fn new(input: Input, format: &'static Described, file: FileFacts) -> Self {
+impl<F: InOrder> Lines<F> {
+    pub fn new(input: Input, format: &'static F, file: FileFacts) -> Self {
         let blocks = Blocks::new(input, format, STRETCH, Default::default());
         Self { blocks, format, file, memory: Some(Memory::default()), lines: 0, ended: false }
     }
 }
 
-impl Records for Lines {
+impl<F: InOrder> Records for Lines<F> {
     fn next(&mut self) -> Option<Stretch> {
         let mut decoded = match self.blocks.next() {
             Some(Cut::Block(block)) => {

@@ -1,5 +1,6 @@
 use super::*;
 use crate::capture::formats::Formats;
+use crate::capture::sink::{Block, FileFacts};
 use crate::capture::{ReadOptions, discover};
 use crate::protocol::elicitation::Content;
 use crate::protocol::message::*;
@@ -167,9 +168,19 @@ fn fixtures_are_read_as_they_were_when_last_looked_at() {
 fn each_fixture_is_claimed_by_one_format() {
     for (expected, path) in fixtures() {
         let text = std::fs::read(&path).unwrap();
-        for format in Formats::default().iter().filter(|format| format.name() != expected && format.unmistakable()) {
+        let lines = |format: &dyn Format| {
+            BUILT_IN.iter().any(|(name, text)| *name == format.name() && text.contains("kind = \"lines\""))
+        };
+        let claims = |format: &dyn Format| format.unmistakable() || lines(format);
+        for format in Formats::default().iter().filter(|format| format.name() != expected && claims(*format)) {
             let options = ReadOptions { format: Some(format.name().to_owned()), ..ReadOptions::default() };
             let claimed = match format.is_of_records() {
+                _ if lines(format) => {
+                    let block = Block { bytes: Arc::new(text.clone()), used: text.len(), first: true, last: true };
+                    let tally = format.decode(&block, &FileFacts::default()).tally;
+                    let signs = text.split(|byte| *byte == b'\n').any(|line| format.is_sign(line));
+                    signs || tally.message_lines > tally.nested
+                }
                 true => format.recognise(&text, true).is_some(),
                 false => {
                     let signs = text.split(|byte| *byte == b'\n').filter(|line| format.is_sign(line)).count();
@@ -198,6 +209,27 @@ fn the_example_of_the_guide_reads_its_record() {
     1.1 2026-08-01T08:00:00.012Z s2c result 1 0 messages "" session=c-1 server=recipes client=desk
     gateway: 1 = 1 messages + 0 continuation + 0 noise + 0 blank + 0 rejected
     "#);
+}
+
+/// The same of text lines.
+#[test]
+fn the_example_of_lines_in_the_guide_reads_its_lines() {
+    let (_, lines) = GUIDE.split_once("\nTEXT LINES\n").unwrap();
+    let example = lines.split("\n\n").find(|part| part.starts_with("    ")).unwrap();
+    let log: String = example.lines().map(|line| format!("{}\n", line.trim_start())).collect();
+    let (_, after) = lines.split_once("```toml\n").unwrap();
+    let (description, _) = after.split_once("```").unwrap();
+    let mut options = ReadOptions::default();
+    options.formats.prefer(load("mcptally.toml", description).unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("proxy.log");
+    std::fs::write(&path, log).unwrap();
+    insta::assert_snapshot!(reading(&path, &options), @r"
+    1.0 2026-07-01T10:00:00Z c2s request 1 prompts/list  session=c1
+    proxy: 2 = 1 messages + 0 continuation + 1 noise + 0 blank + 0 rejected
+    note: 1 times name no zone: taken as UTC; --timezone says which zone they are in
+    note: 1 connections that were closed
+    ");
 }
 
 mod envelope;

@@ -51,7 +51,9 @@ impl Format for Desktop {
     }
 
     fn is_sign(&self, line: &[u8]) -> bool {
-        prefix(line, false).is_some_and(|prefix| prefix.ts.is_some() && prefix.mark != NO_SERVER)
+        // Other logs have such tags behind local times.
+        let timed = time::prefix(line).is_some_and(|(.., zoned)| zoned);
+        timed && prefix(line, false).is_some_and(|prefix| prefix.mark != NO_SERVER)
     }
 
     fn begins_record(&self, line: &[u8]) -> bool {
@@ -105,7 +107,7 @@ fn is_level(word: &[u8]) -> bool {
 /// Where both tags read like levels, the kind of file (`combined`: mcp.log) decides which is which.
 fn prefix(line: &[u8], combined: bool) -> Option<Prefix<'_>> {
     let (ts, mut at) = match time::prefix(line) {
-        Some((ts, length)) if line.get(length) == Some(&b' ') => (Some(ts), length + 1),
+        Some((ts, length, _)) if line.get(length) == Some(&b' ') => (Some(ts), length + 1),
         _ => (None, 0),
     };
     let (first, length) = tag(line.get(at..)?)?;

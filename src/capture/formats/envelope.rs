@@ -224,7 +224,7 @@ fn label(sink: &mut Sink<'_>, bytes: &[u8], value: Span) -> Text {
 fn facts(sink: &mut Sink<'_>, bytes: &[u8], members: &Members, word: Option<Word>) -> Facts {
     let session = members.key.filter(|key| is_label(bytes, *key)).or(members.session.0.map(|(_, span)| span));
     Facts {
-        ts: members.time.0.and_then(|(_, span)| moment(bytes, span)),
+        ts: members.time.0.and_then(|(_, span)| moment(sink, bytes, span)),
         side: match word {
             Some(Word::Side(side)) => side,
             _ => Side::Unsaid,
@@ -236,11 +236,15 @@ fn facts(sink: &mut Sink<'_>, bytes: &[u8], members: &Members, word: Option<Word
     }
 }
 
-fn moment(bytes: &[u8], value: Span) -> Option<Ts> {
+fn moment(sink: &mut Sink<'_>, bytes: &[u8], value: Span) -> Option<Ts> {
     let text = value.of(bytes);
-    match text.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\"")) {
-        Some(inside) => time::text(inside).or_else(|| time::number(inside)),
-        None => time::number(text),
+    let Some(inside) = text.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\"")) else {
+        return time::number(text);
+    };
+    match time::clock(inside) {
+        Some((ts, true)) => Some(ts),
+        Some((shown, false)) => Some(sink.on_a_clock(shown)),
+        None => time::number(inside),
     }
 }
 

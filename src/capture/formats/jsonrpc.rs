@@ -4,7 +4,7 @@ use super::{About, Format, begins_json, has_colour, without_colour};
 use crate::capture::sink::{Block, Decoded, Facts, FileFacts, Line, Side, Sink};
 use crate::capture::skim::Cursor;
 use crate::capture::time;
-use crate::protocol::message::{Captured, Direction};
+use crate::protocol::message::{Captured, Direction, Ts};
 use serde::de::IgnoredAny;
 
 pub struct JsonRpc;
@@ -84,7 +84,8 @@ fn bare_line(sink: &mut Sink<'_>, line: Line, bytes: &[u8], from: usize, budget:
         return sink.noise();
     };
     sink.mark(start.mark);
-    let facts = Facts { ts: start.ts, side: start.side, ..Facts::default() };
+    let ts = start.ts.map(|(ts, zoned)| if zoned { ts } else { sink.on_a_clock(ts) });
+    let facts = Facts { ts, side: start.side, ..Facts::default() };
     let mut cursor = Cursor::new(bytes, from + start.length);
     let mut any = false;
     loop {
@@ -152,7 +153,8 @@ fn cut_at_start(text: &[u8]) -> bool {
 /// What stands before the JSON on a line.
 struct Dress {
     length: usize,
-    ts: Option<crate::protocol::message::Ts>,
+    /// With whether its zone is told.
+    ts: Option<(Ts, bool)>,
     side: Side,
     mark: u32,
 }
@@ -201,9 +203,9 @@ fn dress(text: &[u8]) -> Option<Dress> {
             return Some(dress);
         }
         if dress.ts.is_none()
-            && let Some((ts, length)) = time::prefix(rest)
+            && let Some((ts, length, zoned)) = time::prefix(rest)
         {
-            dress.ts = Some(ts);
+            dress.ts = Some((ts, zoned));
             dress.mark |= TIMED;
             dress.length += length;
             continue;

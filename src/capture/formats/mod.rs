@@ -16,6 +16,7 @@ pub(super) use words::{Word, word};
 use super::described;
 use super::input::Input;
 use super::records::{Recognised, Records};
+use super::settle::Settled;
 use super::sink::{Block, Decoded, FileFacts, Tally};
 use std::borrow::Cow;
 
@@ -87,6 +88,12 @@ pub trait Format: Sync {
     fn is_of_records(&self) -> bool {
         false
     }
+    /// Whether its lines have to be read one after the other, by [`Format::records`].
+    fn reads_in_order(&self) -> bool {
+        false
+    }
+    /// Settles what the blocks of a file could not tell each by itself, block after block.
+    fn settle(&self, _decoded: &mut Decoded, _settled: &mut Settled) {}
     /// Reads a block of lines. Formats of records leave it out.
     fn decode(&self, _block: &Block, _file: &FileFacts) -> Decoded {
         Decoded::default()

@@ -5,7 +5,7 @@ mod engine;
 mod listed;
 mod memory;
 mod said;
-mod sse;
+pub mod sse;
 mod talk;
 
 pub use engine::records;

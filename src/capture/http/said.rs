@@ -227,20 +227,3 @@ pub fn named(method: Text, name: Option<Text>) -> Request {
 pub fn not_captured() -> Answer {
     Answer { shape: Shape::NotCaptured, server: None, is_error: false }
 }
-
-/// Whether a method is one of the protocol's own. Other protocols speak JSON-RPC as well.
-pub fn is_of_mcp(method: &str) -> bool {
-    const ROOMS: [&str; 9] = [
-        "prompts/",
-        "tools/",
-        "resources/",
-        "notifications/",
-        "elicitation/",
-        "sampling/",
-        "completion/",
-        "subscriptions/",
-        "tasks/",
-    ];
-    matches!(method, "initialize" | "roots/list" | "logging/setLevel" | "server/discover")
-        || ROOMS.iter().any(|room| method.starts_with(room))
-}

@@ -2,7 +2,7 @@
 
 use super::body::{Plain, PlainPiece, plain, repaired};
 use super::memory::Memory;
-use super::said::{Content, Messages, Said, What, is_of_mcp, messages, named, not_captured, remains};
+use super::said::{Content, Messages, Said, What, messages, named, not_captured, remains};
 use super::sse::{self, Event, Events};
 use super::{Body, HttpExchange, Leg};
 use crate::protocol::json::digest;
@@ -135,7 +135,7 @@ pub fn understand(exchange: HttpExchange, memory: &mut Memory, counts: &mut Coun
     }
     let said = || sent.said.iter().chain(&heard.messages.said);
     let known_method = |said: &Said| match &said.what {
-        What::Request(_, method) | What::Notification(method) => is_of_mcp(method),
+        What::Request(_, method) | What::Notification(method) => crate::protocol::parse::is_of_mcp(method),
         What::Answer(_) => false,
     };
     let of_mcp = signed

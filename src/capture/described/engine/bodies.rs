@@ -83,7 +83,7 @@ impl<'r> Reader<'r, '_> {
     }
 
     /// What a body that was cut still tells.
-    pub(super) fn remains(&mut self, text: &[u8], facts: &Facts) -> bool {
+    pub fn remains(&mut self, text: &[u8], facts: &Facts) -> bool {
         let mut any = false;
         for said in remains(&Arc::new(text.to_vec()), facts.ts) {
             match &said.content {
@@ -103,7 +103,7 @@ impl<'r> Reader<'r, '_> {
     fn bare(&mut self, entry: &Entry<'_>, rpc: &Rpc, text: &[u8], facts: &Facts, captured: Captured) -> bool {
         let Some(method) = rpc.method else { return false };
         let method = String::from_utf8_lossy(method.of(text));
-        let mut made = format!("{{\"method\":{method}");
+        let mut made = format!("{{\"jsonrpc\":\"2.0\",\"method\":{method}");
         if !method.starts_with("\"notifications/") {
             let _ = write!(made, ",\"id\":{}", json(&entry.name));
         }

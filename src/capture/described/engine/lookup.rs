@@ -1,7 +1,8 @@
 //! What the places of a description hold in a record.
 
 use super::{Reader, unwrapped};
-use crate::capture::described::language::{Condition, Given, Moment, Source, Test, Value};
+use crate::capture::described::language::{Condition, Given, Source, Test, Value};
+use crate::capture::described::moment::{Moment, When};
 use crate::capture::described::records::MessageAt;
 use crate::capture::formats::begins_json;
 use crate::capture::skim::Span;
@@ -38,6 +39,11 @@ impl<'r> Reader<'r, '_> {
         meant.map(|text| Given::Text(text.into())).or_else(otherwise)
     }
 
+    /// A value that groups alone tell.
+    pub fn word(&self, value: &Value) -> Option<String> {
+        self.value(value, &[], &[]).map(|given| given.text().trim().to_owned()).filter(|text| !text.is_empty())
+    }
+
     /// A name: a string or a number that is not empty.
     pub(super) fn label(&mut self, value: Option<&Value>, bytes: &[u8], found: &[Option<Span>]) -> Option<Text> {
         let given = self.value(value?, bytes, found)?;
@@ -70,8 +76,11 @@ impl<'r> Reader<'r, '_> {
         conditions.iter().any(|condition| self.holds(condition, bytes, found))
     }
 
-    pub(super) fn moment(&self, moment: &Moment, bytes: &[u8], found: &[Option<Span>]) -> Option<Ts> {
-        let ts = moment.read(&self.first(&moment.from, bytes, found)?.text())?;
+    pub(super) fn moment(&mut self, moment: &Moment, bytes: &[u8], found: &[Option<Span>]) -> Option<Ts> {
+        let ts = match moment.read(&self.first(&moment.from, bytes, found)?.text())? {
+            When::At(ts) => ts,
+            When::OnAClock(shown) => self.sink.on_a_clock(shown),
+        };
         let Some((plus, unit)) = &moment.plus else { return Some(ts) };
         match self.first(plus, bytes, found) {
             Some(duration) => Some(Moment::later(ts, &duration.text(), *unit)),

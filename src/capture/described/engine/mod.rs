@@ -15,7 +15,7 @@ use super::records::{Description, MessageAt, Once};
 use crate::capture::sink::{Facts, Side, Sink};
 use crate::capture::skim::{Cursor, Span, plain};
 use crate::protocol::json::{Oddities, string};
-use crate::protocol::message::{Captured, Direction};
+use crate::protocol::message::{Captured, Direction, Ts};
 
 /// What of a file's records is left out or odd, by number; those of `noise` conditions follow.
 pub const BROKEN_PARTS: usize = 0;
@@ -68,6 +68,8 @@ pub struct Reader<'r, 'f> {
     pub groups: Vec<(&'r str, String)>,
     /// Where the record begins.
     pub from: usize,
+    /// The time of whatever carries the record, for messages that have none.
+    pub around: Option<Ts>,
 }
 
 /// What is known while the messages of an entry are made.
@@ -115,7 +117,7 @@ impl<'r> Reader<'r, '_> {
         let mut number = 0;
         let mut each = |reader: &mut Self, found: &[Option<Span>]| {
             number += 1;
-            match reader.entry(bytes, found, number) {
+            match reader.entry(&reader.description.messages, bytes, found, number) {
                 Ok(added) => any |= added,
                 Err(reason) => {
                     if broken.is_some() || any {
@@ -139,6 +141,30 @@ impl<'r> Reader<'r, '_> {
             Some(reason) => Outcome::Rejected(reason),
             None => Outcome::Noise,
         }
+    }
+
+    /// Adds messages of which a line tells: of the JSON in it, which ends with `bytes`, if it holds any, and of the groups
+    /// around. Whether there were any, or why what should be one is none.
+    pub fn embedded(&mut self, messages: &'r [MessageAt], bytes: &[u8], json: Option<usize>) -> Result<bool, String> {
+        let mut found = vec![None; self.description.pointers.len()];
+        self.from = json.unwrap_or(bytes.len());
+        if let (Some(from), Some(tree)) = (json, self.description.trees.first())
+            && !tree.is_empty()
+            && tree.collect(&mut Cursor::new(bytes, from), &mut found).is_none()
+        {
+            // JSON that was cut: what can be told of it is told by its text.
+            for (slot, pointer) in found.iter_mut().zip(&self.description.pointers) {
+                *slot = pointer.steps.is_empty().then_some(Span { from, to: bytes.len() });
+            }
+        }
+        self.entry(messages, bytes, &found, 1)
+    }
+
+    /// What the groups around a message tell of it.
+    pub fn told(&mut self, message: &'r MessageAt) -> Facts {
+        let entry = Entry { bytes: &[], asked: None, repeated: false, name: String::new() };
+        let found = vec![None; self.description.pointers.len()];
+        self.facts(message, &entry, &found)
     }
 
     /// Walks from a value down to the entries below it. What pointers find is looked up once on each level.
@@ -180,7 +206,13 @@ impl<'r> Reader<'r, '_> {
     }
 
     /// Adds the messages of one entry: whether there were any, or why what should be one is none.
-    fn entry(&mut self, bytes: &[u8], found: &[Option<Span>], number: u64) -> Result<bool, String> {
+    fn entry(
+        &mut self,
+        messages: &'r [MessageAt],
+        bytes: &[u8],
+        found: &[Option<Span>],
+        number: u64,
+    ) -> Result<bool, String> {
         let mask = found.iter().enumerate().fold(0, |mask, (at, span)| mask | u64::from(span.is_some()) << at);
         self.sink.found(mask);
         let description = self.description;
@@ -207,7 +239,7 @@ impl<'r> Reader<'r, '_> {
         };
         let mut entry = Entry { bytes, asked: None, repeated: false, name };
         let (mut added, mut broken) = (false, None);
-        for message in &description.messages {
+        for message in messages {
             let groups = self.groups.len();
             if message.when.iter().all(|condition| self.holds(condition, bytes, found)) {
                 match self.message(message, &mut entry, found, captured) {
@@ -255,7 +287,7 @@ impl<'r> Reader<'r, '_> {
             (!text.is_empty() && value.of(bytes) != b"null").then(|| self.sink.texts.get(&text))
         });
         Facts {
-            ts: moment.and_then(|moment| self.moment(moment, bytes, found)),
+            ts: moment.and_then(|moment| self.moment(moment, bytes, found)).or(self.around),
             bounded,
             side,
             inward: sender.and_then(|sender| sender.inward),

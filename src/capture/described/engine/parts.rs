@@ -83,7 +83,7 @@ impl<'r> Reader<'r, '_> {
                 Some(id)
             }
         };
-        let mut made = format!("{{\"method\":{}", json(&method));
+        let mut made = format!("{{\"jsonrpc\":\"2.0\",\"method\":{}", json(&method));
         if let Some(id) = &id {
             let _ = write!(made, ",\"id\":{id}");
         }

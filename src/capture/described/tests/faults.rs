@@ -47,3 +47,32 @@ fn faults_are_shown_at_their_places() {
     assert!(load("mcptally.toml", "[formats").is_err());
     assert!(load("mcptally.toml", "[[intended]]\nprompt = \"p\"\n").unwrap().is_empty());
 }
+
+/// As above, of descriptions of text lines.
+#[test]
+fn faults_of_lines_are_shown_at_their_places() {
+    let head = "[formats.x]\nkind = \"lines\"\n";
+    for (rest, place) in [
+        ("", "[formats.x]"),
+        ("line = [{ match = '^a' }]", "[{ match = '^a' }]"),
+        ("line = [{ match = '(?P<json>[' }]", "'(?P<json>['"),
+        ("line = [{ match = '^(?P<json>\\{)', as = \"xml\" }]", "\"xml\""),
+        ("line = [{ match = '^a', as = \"quoted\" }]", "\"quoted\""),
+        ("line = [{ match = '^(?P<json>\\{)', tme = \"$at\" }]", "tme"),
+        ("line = [{ match = '^(?P<json>\\{)', time = \"$at\" }]", "\"$at\""),
+        ("line = [{ match = '^(?P<json>\\{)' }]\ntime = \"$at\"", "\"$at\""),
+        ("line = [{ match = '^(?P<json>\\{)' }]\nbefore = ')'", "')'"),
+        ("line = [{ match = '^(?P<json>\\{)' }]\ndoubled = \"yes\"", "\"yes\""),
+        ("line = [{ match = '^(?P<json>\\{)', sets = { client = \"$a\" } }]", "client"),
+        (
+            "line = [{ match = '^(?P<m>\\w)', method = \"$m\", message = [{ method = \"$m\" }] }]",
+            "[{ method = \"$m\" }]",
+        ),
+        ("line = [{ matches = '^a' }]", "{ matches = '^a' }"),
+    ] {
+        let text = format!("{head}{rest}\n");
+        let error = load("mcptally.toml", &text).err().unwrap_or_else(|| panic!("no fault: {rest}"));
+        let (_, span) = error.place().unwrap_or_else(|| panic!("no place: {error}"));
+        assert_eq!(&text[span.clone()], place, "{error}");
+    }
+}

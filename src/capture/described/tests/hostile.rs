@@ -68,11 +68,17 @@ fn check(format: &dyn Format, bytes: &[u8]) -> Result<(), TestCaseError> {
     let mut sum = crate::capture::sink::Tally::default();
     if !format.is_of_records() {
         let block = Block { bytes: Arc::new(bytes.to_vec()), used: bytes.len(), first: true, last: true };
-        let decoded = format.decode(&block, &file);
+        let mut decoded = format.decode(&block, &file);
         prop_assert_eq!(decoded.tally.lines, bytes.split_inclusive(|byte| *byte == b'\n').count() as u64);
         prop_assert_eq!(decoded.tally.messages, decoded.messages.len() as u64);
         prop_assert_eq!(decoded.tally.rejected, decoded.rejected.len() as u64);
+        let mut settled = Default::default();
+        format.settle(&mut decoded, &mut settled);
+        prop_assert_eq!(decoded.tally.messages, decoded.messages.len() as u64);
         sum.add(&decoded.tally);
+        let mut again = format.decode(&block, &file);
+        format.settle(&mut again, &mut settled);
+        prop_assert!(again.tally.closes(), "{}: {:?}", format.name(), again.tally);
     } else if let Ok(input) = Input::new(std::io::Cursor::new(bytes.to_vec()), "x", &Arc::default())
         && let Some(mut records) = format.records(input, &file)
     {

@@ -99,6 +99,34 @@ fn noise_is_told_from_broken_records() {
     );
 }
 
+/// Logs of programs and web servers have a `method`, an `id` and an `error` as well.
+#[test]
+fn records_of_something_else_are_no_messages() {
+    for (line, wanted) in [
+        (r#"{"method":"GET","url":"/mcp","status":200}"#, None),
+        (r#"{"method":"POST","id":7,"params":{"a":1}}"#, None),
+        (r#"{"method":"prompts/get","duration_ms":12}"#, None),
+        (r#"{"method":"ping","level":"info"}"#, None),
+        (r#"{"level":"error","id":7,"error":"no such table"}"#, None),
+        (r#"{"id":7,"error":"no such table"}"#, None),
+        (r#"{"id":7,"result":"ok","elapsed":3}"#, None),
+        (r#"{"result":{"messages":[]}}"#, None),
+        (r#"{"jsonrpc":"2.0","method":"GET","id":7}"#, Some("? request 7 GET")),
+        (r#"{"jsonrpc":"2.0","error":{"code":1,"message":"no"},"at":"now"}"#, Some("? error none 1")),
+        // Home-made servers leave `jsonrpc` out.
+        (r#"{"method":"prompts/get","params":{"name":"a"},"id":7}"#, Some("c2s request 7 prompts/get")),
+        (r#"{"method":"prompts\/get","id":7}"#, Some("c2s request 7 prompts/get")),
+        (r#"{"method":"prompts/get","params":{"name":"a"},"id":7,"at":"now"}"#, Some("c2s request 7 prompts/get")),
+        (r#"{"method":"ping","id":7}"#, Some("? request 7 ping")),
+        (r#"{"id":7,"result":{"messages":[]}}"#, Some("? result 7")),
+        (r#"{"id":7,"error":{"code":-32602,"message":"no"}}"#, Some("? error 7 -32602")),
+    ] {
+        let decoded = decode("jsonrpc", line.as_bytes());
+        assert_eq!(gists(&decoded).first().map(String::as_str), wanted, "{line}");
+        assert_eq!(decoded.tally.rejected, 0, "{line}");
+    }
+}
+
 #[test]
 fn values_over_several_lines_and_several_values_on_a_line_are_read() {
     let pretty = "{\n  \"jsonrpc\": \"2.0\",\n  \"id\": 1,\n  \"method\": \"ping\"\n}\n";
