@@ -154,7 +154,7 @@ impl<'r, 'f> LineReader<'r, 'f> {
         let (mut at, mut around, mut partial) = (0, None, false);
         for layers in 0..=LAYERS {
             let rest = text.get(at..)?;
-            if let Some(picked) = self.rule(rest, at, &text[..at]) {
+            if let Some(picked) = self.rule(rest, at, text.get(..at)?) {
                 return Some(Picked { around, partial, layers, ..picked });
             }
             let Dress { length, ts, partial: part } = undress(rest)?;
@@ -169,11 +169,11 @@ impl<'r, 'f> LineReader<'r, 'f> {
     fn rule(&mut self, text: &[u8], at: usize, before_it: &[u8]) -> Option<Picked<'r>> {
         let description = self.description;
         let head = head(text);
-        if let Some(begins) = &description.begins {
-            if let Some(found) = begins.captures(head) {
-                self.groups.clear();
-                learn(&mut self.groups, begins, &found);
-            }
+        if let Some(begins) = &description.begins
+            && let Some(found) = begins.captures(head)
+        {
+            self.groups.clear();
+            learn(&mut self.groups, begins, &found);
         }
         let mut groups = Vec::new();
         let mut skip = 0;
