@@ -16,6 +16,8 @@ mod golden;
 mod http;
 #[path = "suite/own_formats.rs"]
 mod own_formats;
+#[path = "suite/packets.rs"]
+mod packets;
 #[path = "suite/properties.rs"]
 mod properties;
 #[path = "suite/samples.rs"]

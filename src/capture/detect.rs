@@ -174,16 +174,6 @@ fn refuse_known(head: &[u8], path: &str) -> Result<(), CaptureError> {
         _ if head.starts_with(b"SQLite format 3\0") => {
             return unsupported("an SQLite database", "export its messages as JSON lines");
         }
-        [0xd4, 0xc3, 0xb2, 0xa1, ..]
-        | [0xa1, 0xb2, 0xc3, 0xd4, ..]
-        | [0x4d, 0x3c, 0xb2, 0xa1, ..]
-        | [0xa1, 0xb2, 0x3c, 0x4d, ..]
-        | [0x0a, 0x0d, 0x0d, 0x0a, ..] => {
-            return unsupported(
-                "a packet capture (pcap)",
-                "write the message bodies as JSON lines, one message a line",
-            );
-        }
         _ => {}
     }
     if (text.starts_with(b"[") && has("\"_index\"") && has("\"packets-"))

@@ -37,6 +37,12 @@ pub enum CaptureError {
          stands before it was read"
     )]
     Version { path: String, what: &'static str, position: u64, found: String, supported: String, advice: &'static str },
+    #[error(
+        "{path}: at byte {offset} it says that {} of link type {link}, which cannot be read; record on a network interface \
+         (tcpdump -i INTERFACE), or give what tshark makes of the file (tshark -r FILE -T ek -x)",
+        match packets { 0 => "its packets are".to_owned(), count => format!("{count} of its packets are") }
+    )]
+    LinkType { path: String, offset: u64, link: u32, packets: u64 },
     #[error("{path}: it ends too early, at {place}: {detail}; what stands before it was read")]
     Cut { path: String, place: String, detail: String },
     #[error("{path}: {what}, which is not known; {advice}")]
@@ -59,6 +65,7 @@ impl CaptureError {
             | Self::NotAsDescribed { path, .. }
             | Self::Corrupt { path, .. }
             | Self::Version { path, .. }
+            | Self::LinkType { path, .. }
             | Self::Cut { path, .. }
             | Self::OfVersion { path, .. }
             | Self::Broken { path, .. } => Some(path),

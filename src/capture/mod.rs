@@ -16,6 +16,7 @@ mod merge;
 mod nested;
 mod open;
 mod order;
+mod packets;
 mod records;
 mod repair;
 mod rich;

@@ -7,6 +7,7 @@ mod har;
 mod inspector_network;
 pub(super) mod jsonrpc;
 mod mitmproxy;
+mod pcap;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -15,6 +16,7 @@ pub(super) use words::{Word, word};
 
 use super::described;
 use super::input::Input;
+use super::packets::Kind;
 use super::records::{Recognised, Records};
 use super::settle::Settled;
 use super::sink::{Block, Decoded, FileFacts, Tally};
@@ -107,6 +109,8 @@ static FIRST: &[&dyn Format] = &[
     &inspector_network::InspectorNetwork,
     &desktop::Desktop,
     &mitmproxy::Mitmproxy,
+    &pcap::Pcap(Kind::Pcap),
+    &pcap::Pcap(Kind::Pcapng),
 ];
 static LAST: &[&dyn Format] = &[&jsonrpc::JsonRpc, &envelope::Envelope];
 

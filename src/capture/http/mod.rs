@@ -94,7 +94,6 @@ pub struct HttpExchange {
 pub enum Item {
     Exchange(Box<HttpExchange>),
     /// A record that is no HTTP exchange: a packet of something else, a flow that is not HTTP.
-    #[allow(dead_code, reason = "archives hold none")]
     Other {
         position: u64,
         size: usize,
