@@ -180,7 +180,6 @@ fn each_bad_input_has_its_own_message() {
         (at("empty.log", b""), "the file is empty"),
         (at("picture.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\x01\x02\x03\x04\x05\x06"), "a binary file"),
         (at("notes.txt", b"Dear diary,\nnothing happened.\n"), "no known format"),
-        (at("a.pcapng", b"\x0a\x0d\x0d\x0a\0\0\0\0"), "a packet capture"),
         (at("a.db", b"SQLite format 3\0...."), "an SQLite database"),
         (at("ek.json", br#"{"index":{"_index":"packets-2026","_type":"doc"}}"#), "no known format"),
         (at("diary/a.txt", b"hello\n").parent().unwrap().to_owned(), "the folder holds no capture (1 files looked at"),

@@ -9,7 +9,7 @@ pub(super) mod jsonrpc;
 mod mitmproxy;
 mod pcap;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 mod words;
 
 pub(super) use words::{Word, word};

@@ -6,6 +6,8 @@ mod hostile;
 mod jsonrpc;
 mod mitmproxy;
 
+pub use hostile::check_records;
+
 use super::Formats;
 use crate::capture::sink::{Block, Decoded, FileFacts};
 use crate::capture::{ReadOptions, Sources, discover};
@@ -19,7 +21,7 @@ fn decode(format: &str, text: &[u8]) -> Decoded {
 }
 
 /// One line a message, so that a test reads like the capture: `direction kind id method`.
-fn gist(message: &Message) -> String {
+pub fn gist(message: &Message) -> String {
     let direction = match message.direction {
         Some(Direction::ClientToServer) => "c2s",
         Some(Direction::ServerToClient) => "s2c",
@@ -63,6 +65,6 @@ fn read(name: &str, text: &str, options: &ReadOptions) -> (Vec<Message>, Vec<Str
     (messages, said.into_iter().chain(row.notes.iter().map(|note| note.to_string())).collect())
 }
 
-fn sent(messages: &[Message]) -> Vec<String> {
+pub fn sent(messages: &[Message]) -> Vec<String> {
     messages.iter().map(gist).collect()
 }

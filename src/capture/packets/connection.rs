@@ -57,6 +57,9 @@ pub struct Connection {
     used: bool,
     /// The packet that was read last.
     last: Mark,
+    /// Where the last request went: host and target. An answer whose request was not captured is taken for the same
+    /// server's.
+    place: Option<(String, String)>,
     /// Order of use, and whether the connection waits to be asked for a portion of its stream.
     pub touched: u64,
     pub queued: bool,
@@ -72,6 +75,7 @@ impl Connection {
             opaque: None,
             used: false,
             last: Mark::default(),
+            place: None,
             touched: 0,
             queued: false,
         }
@@ -193,6 +197,7 @@ impl Connection {
                 Opaque::Switched => &mut out.counts.switched,
             };
             *count += 1;
+            out.counts.opaque_packets += u64::from(opaque != Opaque::Switched);
             self.stop(out);
         }
         self.spend(out);
@@ -395,11 +400,22 @@ impl Connection {
                     (exchange.method, exchange.url) = (method, url);
                 }
                 exchange.request = leg(request);
+                let host = exchange.request.header("host").unwrap_or_default().to_owned();
+                self.place = Some((host, exchange.url.clone()));
             }
             None => {
                 out.counts.only_answers += 1;
-                // The address stands for the name that its client called it by.
-                exchange.server = self.client.and_then(|client| self.ends.get(1 - client)).map(|end| end.to_string().into());
+                match self.place.clone() {
+                    Some((host, url)) => {
+                        exchange.url = url;
+                        exchange.request.headers.push(("host".to_owned(), host));
+                    }
+                    // The address stands for the name that its client called it by.
+                    None => {
+                        let server = self.client.and_then(|client| self.ends.get(1 - client));
+                        exchange.server = server.map(|end| end.to_string().into());
+                    }
+                }
             }
         }
         match answer {

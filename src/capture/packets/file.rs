@@ -153,6 +153,12 @@ impl File {
         self.input.taken()
     }
 
+    /// Packets that were seen, those among them that cannot be read.
+    #[cfg(test)]
+    pub fn packets(&self) -> u64 {
+        self.packets
+    }
+
     /// The bytes of the packet that came last.
     pub fn data(&self, packet: &Packet) -> &[u8] {
         self.buffer.get(packet.data.clone()).unwrap_or_default()
@@ -304,7 +310,7 @@ impl File {
             return Some(Step::Broken(error));
         }
         // Said last, because packets of other interfaces could be read.
-        let (link, (offset, packets)) = self.strange.pop_first()?;
+        let (link, (offset, packets)) = std::mem::take(&mut self.strange).into_iter().find(|(_, seen)| seen.1 > 0)?;
         Some(Step::Broken(self.unknown_link(link, offset, packets)))
     }
 

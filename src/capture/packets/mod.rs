@@ -131,6 +131,7 @@ impl Packets {
                 connection.finish(&mut out);
             }
         }
+        self.weight = 0;
         self.items.extend(error.map(Item::Broken));
     }
 }
