@@ -2,9 +2,10 @@
 
 use super::body;
 use super::counts::Counts;
+use super::head::{Looks, Side, Start};
 use super::link::Segment;
-use super::message::{Looks, Message, Parser, Records, Side, Spent, Start};
-use super::stream::{Arrival, Mark, Stream, Taken};
+use super::message::{Message, Parser, Spent};
+use super::stream::{Arrival, Mark, Records, Stream, Taken};
 use crate::capture::http::{Body, HttpExchange, Item, Leg, Piece};
 use crate::protocol::message::Ts;
 use std::collections::VecDeque;

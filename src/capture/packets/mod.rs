@@ -4,10 +4,12 @@
 //! marked in the message it is missing from. Memory is bounded whatever the file holds: a connection that would take too
 //! much is let go, and that is said as well.
 
+mod blocks;
 mod body;
 mod connection;
 mod counts;
 mod file;
+mod head;
 mod link;
 mod message;
 mod stream;
@@ -19,10 +21,10 @@ use super::http::{Exchanges, Item};
 use super::input::Input;
 use super::records::Recognised;
 use crate::protocol::message::Text;
+pub use blocks::{Kind, kind};
 use connection::{Connection, Output};
 use counts::Counts;
 use file::{File, Step};
-pub use file::{Kind, kind};
 use link::{Seen, Segment};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::net::SocketAddr;
@@ -218,7 +220,9 @@ impl Table<'_> {
             && out.given.saturating_sub(since) >= LAG
         {
             self.streams.pop_front();
-            let Some(connection) = self.connections.get_mut(&key).filter(|connection| connection.queued) else { continue };
+            let Some(connection) = self.connections.get_mut(&key).filter(|connection| connection.queued) else {
+                continue;
+            };
             connection.queued = false;
             let before = connection.weight();
             if connection.streams() {

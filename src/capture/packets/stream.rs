@@ -29,6 +29,39 @@ pub struct Mark {
     pub acknowledged: u64,
 }
 
+/// The packets that carry a message.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Records {
+    /// The first packet; 0 where there is none.
+    pub position: u64,
+    pub size: usize,
+    /// Packets behind the first that no earlier message is in.
+    pub more: u64,
+    /// An earlier message is in the first.
+    pub shared: bool,
+}
+
+impl Records {
+    /// A packet carries this message. `own` says that no message has it yet.
+    pub fn take(&mut self, mark: &Mark, own: &mut bool) {
+        let own = std::mem::take(own);
+        if self.position == 0 {
+            self.position = mark.frame;
+            self.shared = !own;
+        } else {
+            self.more += u64::from(own);
+        }
+        if own {
+            self.size += mark.size;
+        }
+    }
+
+    /// Packets that are counted with this message.
+    pub fn count(&self) -> u64 {
+        self.more + u64::from(self.position > 0 && !self.shared)
+    }
+}
+
 /// Bytes that came too early.
 #[derive(Debug)]
 struct Held {
@@ -46,12 +79,7 @@ struct Held {
 #[derive(Debug, PartialEq, Eq)]
 pub enum Arrival {
     /// Give them out, then [`Stream::pass`]. They may begin their packet, which was not given out yet where it is `own`.
-    Bytes {
-        bytes: Vec<u8>,
-        starts: bool,
-        mark: Mark,
-        own: bool,
-    },
+    Bytes { bytes: Vec<u8>, starts: bool, mark: Mark, own: bool },
     /// So many bytes were not captured.
     Gap(u64),
     /// Everything up to the end was given out.

@@ -80,7 +80,8 @@ impl Sent {
             Wrap::DoubleVlan => [&macs[..], &[0x88, 0xa8, 0, 9, 0x81, 0, 0, 7, 8, 0], &ip].concat(),
             Wrap::Ipv6 => {
                 let address = |short: [u8; 4]| [&[0xfd; 12][..], &short].concat().try_into().unwrap();
-                let builder = PacketBuilder::ethernet2([1; 6], [2; 6]).ipv6(address(self.from.0), address(self.to.0), 64);
+                let builder =
+                    PacketBuilder::ethernet2([1; 6], [2; 6]).ipv6(address(self.from.0), address(self.to.0), 64);
                 self.write(|out, payload| self.tcp_v6(builder).write(out, payload).unwrap())
             }
             Wrap::Cooked1 => [&[0, 0, 0, 1, 0, 6, 2, 0, 0, 0, 0, 1, 0, 0, 8, 0][..], &ip].concat(),
@@ -267,7 +268,9 @@ pub fn answer(body: &str) -> String {
 }
 
 pub fn ask(id: usize) -> String {
-    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"prompts/get","params":{{"name":"a","arguments":{{"b":"{id}"}}}}}}"#)
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"prompts/get","params":{{"name":"a","arguments":{{"b":"{id}"}}}}}}"#
+    )
 }
 
 pub fn result(id: usize) -> String {
@@ -278,8 +281,7 @@ pub fn chunk(text: &str) -> String {
     format!("{:x}\r\n{text}\r\n", text.len())
 }
 
-pub const STREAM: &str =
-    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
+pub const STREAM: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
 
 pub fn event(data: &str) -> String {
     format!("event: message\ndata: {data}\n\n")

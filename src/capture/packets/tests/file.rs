@@ -85,7 +85,11 @@ fn pcapng_with_interfaces_that_differ() {
         assert_eq!(sent(&read.messages), exchange(1), "{big_endian}");
         let seconds = |at: usize| read.messages[at].ts.map(|ts| ts.0);
         assert_eq!(seconds(0), Some(START + 3 * STEP));
-        assert!(seconds(1).is_some_and(|micros| (START + 3 * STEP..START + 5 * STEP).contains(&micros)), "{:?}", seconds(1));
+        assert!(
+            seconds(1).is_some_and(|micros| (START + 3 * STEP..START + 5 * STEP).contains(&micros)),
+            "{:?}",
+            seconds(1)
+        );
         assert_eq!(notes(&read), ["blocks that hold no packets in a known form, left out: 1 of type 0x4d3c2b1a"]);
         let row = &read.outcome.files[0];
         assert_eq!(row.format_version.as_deref(), Some("Ethernet, Linux cooked v1, Linux cooked v2"));

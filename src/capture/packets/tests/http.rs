@@ -49,7 +49,8 @@ fn bodies_end_as_they_say() {
         ("the end of the connection", [head(""), body.clone()].concat().into_bytes()),
         (
             "gzip",
-            [head(&format!("Content-Encoding: gzip\r\nContent-Length: {}\r\n", packed.len())).as_bytes(), &packed].concat(),
+            [head(&format!("Content-Encoding: gzip\r\nContent-Length: {}\r\n", packed.len())).as_bytes(), &packed]
+                .concat(),
         ),
         (
             "two lengths that agree",
@@ -59,12 +60,9 @@ fn bodies_end_as_they_say() {
         ),
         (
             "interim answers",
-            [
-                "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n".to_owned(),
-                answer(&body),
-            ]
-            .concat()
-            .into_bytes(),
+            ["HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n".to_owned(), answer(&body)]
+                .concat()
+                .into_bytes(),
         ),
     ];
     for (what, bytes) in answers {
@@ -140,7 +138,10 @@ fn a_stream_that_stays_open_is_given_out_in_parts() {
     let initialize = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#;
     stream.send(
         CLIENT,
-        format!("POST /mcp HTTP/1.1\r\nHost: notes.example.test\r\nContent-Length: {}\r\n\r\n{initialize}", initialize.len()),
+        format!(
+            "POST /mcp HTTP/1.1\r\nHost: notes.example.test\r\nContent-Length: {}\r\n\r\n{initialize}",
+            initialize.len()
+        ),
     );
     stream.send(SERVER, STREAM.replace("\r\n\r\n", "\r\nMCP-Session-Id: s-7\r\n\r\n"));
     stream.send(SERVER, chunk(&event(r#"{"jsonrpc":"2.0","id":0,"result":{"capabilities":{}}}"#)));
@@ -184,7 +185,8 @@ fn what_is_encrypted_or_not_http_1_is_said_with_what_to_do() {
     let read = talk(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0", &[0, 0, 0, 4, 0, 0, 0, 0, 0]);
     assert!(has_note(&read, "1 connections speak HTTP/2"), "{:?}", notes(&read));
 
-    let read = talk(b"GET /chat HTTP/1.1\r\nUpgrade: websocket\r\n\r\n", b"HTTP/1.1 101 Switching\r\n\r\n\x81\x05hello");
+    let read =
+        talk(b"GET /chat HTTP/1.1\r\nUpgrade: websocket\r\n\r\n", b"HTTP/1.1 101 Switching\r\n\r\n\x81\x05hello");
     assert!(has_note(&read, "1 connections switched"), "{:?}", notes(&read));
 
     let read = talk(b"CONNECT a.test:443 HTTP/1.1\r\n\r\n", b"HTTP/1.1 200 OK\r\n\r\n");
