@@ -285,8 +285,11 @@ mod tests {
     use std::sync::Arc;
 
     fn elements(text: &[u8], path: &'static [&'static str], longest: usize) -> Vec<Element> {
-        let mut elements =
-            Elements::new(Input::new(std::io::Cursor::new(text.to_vec()), "x", &Arc::default()).unwrap(), path);
+        // Bytes may begin as compressed ones do, and be none.
+        let Ok(input) = Input::new(std::io::Cursor::new(text.to_vec()), "x", &Arc::default()) else {
+            return Vec::new();
+        };
+        let mut elements = Elements::new(input, path);
         elements.longest = longest;
         let mut found = Vec::new();
         while let Some(element) = elements.next() {
