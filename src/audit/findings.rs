@@ -25,7 +25,7 @@ pub fn findings(context: &Context, audit: &Audit) -> Vec<Finding> {
 }
 
 /// A finding before its sentence is written.
-fn finding(rule: &'static str, severity: Severity, subject: Vec<Text>) -> Finding {
+pub(super) fn finding(rule: &'static str, severity: Severity, subject: Vec<Text>) -> Finding {
     Finding {
         rule,
         severity,

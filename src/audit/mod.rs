@@ -13,6 +13,7 @@ pub mod findings;
 #[cfg(test)]
 pub mod fixture;
 pub mod handler;
+pub mod hops;
 pub mod intended;
 pub mod keys;
 pub mod ledger;
@@ -65,6 +66,7 @@ pub fn audit(frames: &Frames, expectations: &Expectations) -> Result<Audit, Uncl
     };
     close::check(&audit)?;
     findings.extend(findings::findings(&context, &audit));
+    findings.extend(hops::findings(&context));
     audit.findings = reported(findings, expectations);
     Ok(audit)
 }

@@ -25,6 +25,15 @@ pub struct Cli {
     pub verbose: bool,
 }
 
+/// A side of a gateway.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Hop {
+    /// What clients sent
+    Outer,
+    /// What servers got
+    Inner,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ColorWhen {
     Auto,
@@ -110,6 +119,9 @@ pub struct AuditArgs {
     /// Of this session
     #[arg(long, value_name = "S")]
     pub session: Option<String>,
+    /// Where a gateway was captured on both of its sides: count this one only
+    #[arg(long, value_enum, value_name = "SIDE")]
+    pub hop: Option<Hop>,
     /// The intended values of an argument; repeatable
     #[arg(long, value_name = "PROMPT.ARGUMENT=a,b,c")]
     pub intended: Vec<String>,

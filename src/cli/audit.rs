@@ -1,15 +1,16 @@
 //! `audit`: captures or a frames folder → tables → reports.
 
 use super::Exit;
-use super::args::AuditArgs;
+use super::args::{AuditArgs, Hop};
 use super::error::CliError;
 use super::ingest::{self, Ingested};
 use super::plan::{self, FailOn, Outputs, Settings};
 use super::progress::Voice;
+use crate::audit::hops::{self, LeftOut, Side};
 use crate::capture::formats::Formats;
 use crate::expect;
 use crate::frames::folder::Folder;
-use crate::frames::store;
+use crate::frames::{Frames, store};
 use crate::protocol::message::Ts;
 use crate::report::{
     HashKey, InputError, RenderOptions, Report, Run, Section, render_json, render_markdown, render_terminal,
@@ -31,7 +32,10 @@ pub fn run(args: &AuditArgs, voice: Voice) -> Result<Exit, CliError> {
     let outputs = Outputs::of(args)?;
 
     let (folder, errors, _scratch) = frames(args, key, formats, &outputs, voice)?;
-    let frames = store::load(&folder, &filter)?;
+    let mut frames = store::load(&folder, &filter)?;
+    if let Some(hop) = args.hop {
+        voice.remark(one_hop(&mut frames, hop));
+    }
     for unmet in crate::audit::unmet(&frames, &expectations) {
         let set = format!("{}.{}", unmet.intended.prompt, unmet.intended.argument);
         match unmet.intended.source {
@@ -129,4 +133,19 @@ fn sections(words: &[String]) -> Result<Vec<Section>, CliError> {
 /// Columns of the terminal, where standard output is one.
 fn terminal_width() -> Option<u16> {
     console::Term::stdout().size_checked().map(|(_, columns)| columns)
+}
+
+/// Leaves the other side of gateways out, and says what that was.
+fn one_hop(frames: &mut Frames, hop: Hop) -> String {
+    let (side, name) = match hop {
+        Hop::Outer => (Side::Outer, "outer"),
+        Hop::Inner => (Side::Inner, "inner"),
+    };
+    let LeftOut { sessions, calls, questions } = hops::keep(frames, side);
+    if calls == 0 {
+        return format!("--hop {name}: no traffic stands twice here; nothing was left out");
+    }
+    format!(
+        "--hop {name}: left out the other side of gateways: sessions {sessions}, prompt calls {calls}, questions {questions}"
+    )
 }

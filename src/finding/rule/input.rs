@@ -89,3 +89,20 @@ What to do: mend the writer. If it is a client you do not know, treat it as an a
   check and reach another.
 ",
 };
+
+pub const MT907: Rule = Rule {
+    id: "MT907",
+    name: "suspected double capture",
+    severity: Warning,
+    page: "
+Meaning: the same requests seem to stand in this capture twice, once on each side of a gateway.
+Why it matters: every count of calls and questions is then twice what clients did, and a session of
+  the gateway is taken for a client.
+Computed: a request with equal prompt and arguments that begins within 2 s while the first is open
+  and, where it has a session of its own, is answered before it; at least 5 such twins, which are at
+  least 90 % of the smaller session. Exact copies are dropped before (MT904). Without times nothing
+  is said. A client that sends each request twice at once looks the same.
+What to do: audit one side with --hop outer (what clients sent) or --hop inner (what servers got),
+  or leave the log of the other side out.
+",
+};

@@ -60,6 +60,7 @@ pub const RULES: &[Rule] = &[
     input::MT904,
     input::MT905,
     input::MT906,
+    input::MT907,
 ];
 
 #[cfg(test)]
