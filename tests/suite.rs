@@ -12,6 +12,8 @@ mod detection;
 mod direction;
 #[path = "suite/golden.rs"]
 mod golden;
+#[path = "suite/hops.rs"]
+mod hops;
 #[path = "suite/http.rs"]
 mod http;
 #[path = "suite/own_formats.rs"]

@@ -100,7 +100,7 @@ impl Core {
         if let Some(orphan) = answer {
             let wire = orphan.wire(&key);
             self.answered(wire, open, orphan.reply, out);
-        } else if let Some(open) = self.requests.add(key, open) {
+        } else if let Some(open) = self.requests.add(key, open, self.sessions.explicit(scope)) {
             self.never_answered(asker, open, out);
         }
     }

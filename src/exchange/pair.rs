@@ -1,7 +1,7 @@
 //! Open requests by scope, asker and typed id, and the answers that found none.
 
 use super::{At, Map};
-use crate::protocol::message::{Answer, Captured, Direction, Id, RpcError, Shape, Text, Unread};
+use crate::protocol::message::{Answer, Captured, Direction, Id, RpcError, Shape, Text, Ts, Unread};
 use crate::protocol::parse::{self, Oddities};
 use crate::protocol::prompt::Completion;
 use crate::schema::OperationKind;
@@ -12,6 +12,9 @@ use std::collections::hash_map::Entry;
 const MAX_ORPHANS: usize = 1 << 20;
 /// Bytes of rendered text that such answers may hold together.
 const MAX_ORPHAN_TEXT: usize = 64 << 20;
+
+/// Microseconds within which a gateway passes a request on; a client that uses an id again is slower.
+const TWIN_WITHIN: i64 = 2_000_000;
 
 /// `asker` sent the request; the answer comes from the other side.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -56,6 +59,20 @@ pub(super) struct Open {
     pub bytes: u32,
     pub captured: Captured,
     pub ask: Ask,
+}
+
+impl Open {
+    /// Whether a later request says the same so soon that it can be this one, recorded at a gateway's other side.
+    fn is_twin_of(&self, later: &Self) -> bool {
+        let signature = |open: &Self| match &open.ask {
+            Ask::Carrier(carrier) => carrier.signature,
+            _ => 0,
+        };
+        let soon = |(first, then): (Ts, Ts)| then.0.checked_sub(first.0).is_some_and(|gap| gap <= TWIN_WITHIN);
+        self.method == later.method
+            && signature(self) == signature(later)
+            && self.at.ts.zip(later.at.ts).is_some_and(soon)
+    }
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -162,8 +179,9 @@ pub(super) struct Requests {
 }
 
 impl Requests {
-    /// Adds an open request and hands back the one of its lane that had the id before: it stays unanswered.
-    pub fn add(&mut self, key: OpenKey, open: Open) -> Option<Open> {
+    /// Adds an open request and hands back the one of its lane that had the id before: it stays unanswered. Under an
+    /// explicit session a gateway that passes ids on shows each request twice, and each answer: both stay open.
+    pub fn add(&mut self, key: OpenKey, open: Open, explicit: bool) -> Option<Open> {
         match self.open.entry(key) {
             Entry::Vacant(room) => {
                 room.insert(vec![open]);
@@ -172,7 +190,11 @@ impl Requests {
             Entry::Occupied(mut known) => {
                 let found = known.get_mut();
                 match found.iter_mut().find(|other| other.lane == open.lane) {
-                    Some(other) => Some(std::mem::replace(other, open)),
+                    Some(other) if !(explicit && other.is_twin_of(&open)) => Some(std::mem::replace(other, open)),
+                    Some(_) => {
+                        found.push(open);
+                        None
+                    }
                     None => {
                         found.push(open);
                         None

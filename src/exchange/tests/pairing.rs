@@ -34,6 +34,25 @@ fn an_id_used_again_while_open_leaves_the_older_unanswered() {
 }
 
 #[test]
+fn both_sides_of_a_gateway_that_passes_ids_on_are_answered() {
+    let twice = |again: &str, at: i64| {
+        let (rows, snapshot) = run(&[
+            line(C, get(1, "warm")).session("s").at(0),
+            line(C, get(1, again)).session("s").at(at),
+            line(S, rendered(1, "text")).session("s").at(at + 10),
+            line(S, rendered(1, "text")).session("s").at(at + 12),
+        ]);
+        let outcomes: Vec<CallOutcome> = rows.calls.iter().map(|call| call.outcome).collect();
+        (outcomes, counted(&snapshot, "orphan").len())
+    };
+    use CallOutcome::{Rendered, Unanswered};
+    assert_eq!(twice("warm", 3), (vec![Rendered, Rendered], 0));
+    // Another request, or one much later, only uses the id again.
+    assert_eq!(twice("formal", 3), (vec![Unanswered, Rendered], 1));
+    assert_eq!(twice("warm", 60_000), (vec![Unanswered, Rendered], 1));
+}
+
+#[test]
 fn errors_without_a_usable_id_pair_with_nothing() {
     let error = r#""error":{"code":0,"message":"no"}"#;
     let (rows, snapshot) = run(&[
