@@ -55,6 +55,8 @@ pub struct Blocks {
     buffers: Arc<Buffers>,
     /// The beginning of the next block.
     carry: Vec<u8>,
+    /// Where that is in the text.
+    offset: u64,
     first: bool,
     /// Nothing more can be read; the error, if that is why.
     ended: bool,
@@ -64,7 +66,18 @@ pub struct Blocks {
 impl Blocks {
     pub fn new(input: Input, format: &'static dyn Format, size: usize, buffers: Arc<Buffers>) -> Self {
         let longest = LONGEST_LINE;
-        Self { input, format, size, longest, buffers, carry: Vec::new(), first: true, ended: false, error: None }
+        Self {
+            input,
+            format,
+            size,
+            longest,
+            buffers,
+            carry: Vec::new(),
+            offset: 0,
+            first: true,
+            ended: false,
+            error: None,
+        }
     }
 
     /// Bytes read from the disk.
@@ -72,11 +85,14 @@ impl Blocks {
         self.input.taken()
     }
 
-    /// Drops a line feed that comes next: a resumed file goes on behind a line whose end was not there yet.
-    pub fn skip_line_feed(&mut self) {
+    /// Says that the input begins at an offset of the text, and drops a line feed that comes next: a resumed file goes on
+    /// behind a line whose end was not there yet.
+    pub fn resume_at(&mut self, offset: u64) {
+        self.offset = offset;
         let mut byte = [0];
         match self.input.fill(&mut byte) {
             Ok(1) if byte != *b"\n" => self.carry.extend(byte),
+            Ok(1) => self.offset += 1,
             Ok(_) => {}
             Err((_, error)) => self.fail(error),
         }
@@ -148,7 +164,9 @@ impl Blocks {
         let first = std::mem::take(&mut self.first);
         // A file that could not be read on did not end here.
         let last = last && self.error.is_none();
-        Cut::Block(Block { bytes: Arc::new(buffer), used: end, first, last })
+        let offset = self.offset;
+        self.offset += end as u64;
+        Cut::Block(Block { bytes: Arc::new(buffer), offset, used: end, first, last })
     }
 
     fn too_long(&mut self, mut buffer: Vec<u8>, used: usize) -> Cut {
@@ -177,6 +195,7 @@ impl Blocks {
                 break;
             }
         }
+        self.offset += bytes;
         Cut::TooLong { bytes, begins }
     }
 }

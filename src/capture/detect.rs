@@ -101,7 +101,7 @@ fn judge(
     given: bool,
 ) -> Option<Detection> {
     let lines = if whole { head } else { head.get(..memchr::memrchr(b'\n', head)? + 1)? };
-    let block = Block { bytes: Arc::new(lines.to_vec()), used: lines.len(), first: true, last: whole };
+    let block = Block { offset: 0, bytes: Arc::new(lines.to_vec()), used: lines.len(), first: true, last: whole };
     let mut best: Option<Trial> = None;
     for format in candidates.iter().copied().filter(|format| !format.is_of_records()) {
         let decoded = format.decode(&block, facts);
@@ -204,7 +204,7 @@ fn unknown(head: &[u8], facts: &FileFacts, formats: &Formats) -> CaptureError {
 
 /// The first line that is nothing but a batch within a batch.
 fn nested_batch(head: &[u8], facts: &FileFacts) -> Option<u64> {
-    let block = Block { bytes: Arc::new(head.to_vec()), used: head.len(), first: true, last: false };
+    let block = Block { offset: 0, bytes: Arc::new(head.to_vec()), used: head.len(), first: true, last: false };
     let decoded = JsonRpc.decode(&block, facts);
     decoded.rejected.iter().find(|rejected| rejected.reason == nested::REASON).map(|rejected| rejected.line)
 }

@@ -187,7 +187,7 @@ impl Reader<'_> {
                 } else {
                     let mut blocks = Blocks::new(input, format, self.block, self.buffers.clone());
                     if offset > 0 {
-                        blocks.skip_line_feed();
+                        blocks.resume_at(offset);
                     }
                     Some(feed::Source::Lines(Box::new(blocks)))
                 };

@@ -102,6 +102,8 @@ pub struct Facts {
 #[derive(Debug, Clone)]
 pub struct Block {
     pub bytes: Arc<Vec<u8>>,
+    /// Bytes of the text before it.
+    pub offset: u64,
     /// How much of `bytes` is filled.
     pub used: usize,
     /// It begins the file, or a resumed part of it.
@@ -113,7 +115,7 @@ pub struct Block {
 impl Block {
     /// No text at all, for records that are no lines.
     pub fn none() -> Self {
-        Self { bytes: Arc::default(), used: 0, first: false, last: false }
+        Self { bytes: Arc::default(), offset: 0, used: 0, first: false, last: false }
     }
 
     pub fn text(&self) -> &[u8] {
@@ -325,9 +327,12 @@ impl<'f> Sink<'f> {
         *known = (known.0.min(number), known.1.max(number), known.2 + 1);
     }
 
-    /// Where the current record stands: in its file, or where lines count from the beginning of a block, in that.
-    pub fn record_number(&self) -> u64 {
-        self.position.unwrap_or(self.out.tally.lines)
+    /// A name for the current record that no other of its file has, however the file is cut into blocks.
+    pub fn record_name(&self) -> String {
+        match self.position {
+            Some(position) => format!("of record {position}"),
+            None => format!("of byte {}", self.block.offset + self.line.from as u64),
+        }
     }
 
     /// How many messages were added so far.

@@ -112,6 +112,7 @@ impl Format for Described {
                 groups: Vec::new(),
                 from: 0,
                 around: None,
+                hollow: false,
             };
             ours += u64::from(!matches!(reader.record(&text, 0), Outcome::Foreign | Outcome::NoJson));
             if seen >= LOOKED_AT as u64 {
@@ -228,7 +229,7 @@ impl Described {
 
     fn recognise_lines(&self, head: &[u8], whole: bool) -> Option<Recognised> {
         let lines = if whole { head } else { head.get(..memchr::memrchr(b'\n', head)? + 1)? };
-        let block = Block { bytes: Arc::new(lines.to_vec()), used: lines.len(), first: true, last: whole };
+        let block = Block { offset: 0, bytes: Arc::new(lines.to_vec()), used: lines.len(), first: true, last: whole };
         let decoded = self.lines(&block, &FileFacts::default(), &mut Some(Memory::default()));
         let signs = lines.split(|byte| *byte == b'\n').filter(|line| self.is_sign(line)).count() as u64;
         let held = decoded.tally.lines - decoded.tally.blank;
@@ -276,7 +277,8 @@ impl Described {
         if bytes.get(at) != Some(&b'{') {
             return (None, at);
         }
-        let mut reader = Reader { description: self.description, sink, memory, groups, from: at, around: None };
+        let mut reader =
+            Reader { description: self.description, sink, memory, groups, from: at, around: None, hollow: false };
         (Some(reader.record(bytes, at)), at)
     }
 

@@ -58,6 +58,17 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("vscode", include_str!("../formats/vscode.toml")),
     ("python-sdk", include_str!("../formats/python-sdk.toml")),
     ("go-sdk", include_str!("../formats/go-sdk.toml")),
+    ("csharp-sdk", include_str!("../formats/csharp-sdk.toml")),
+    ("java-sdk", include_str!("../formats/java-sdk.toml")),
+    ("rmcp", include_str!("../formats/rmcp.toml")),
+    ("mcp-remote", include_str!("../formats/mcp-remote.toml")),
+    ("supergateway", include_str!("../formats/supergateway.toml")),
+    ("mcp-proxy", include_str!("../formats/mcp-proxy.toml")),
+    ("mcptee", include_str!("../formats/mcptee.toml")),
+    ("mcp-log-proxy", include_str!("../formats/mcp-log-proxy.toml")),
+    ("contextforge-text", include_str!("../formats/contextforge-text.toml")),
+    ("claude-code-debug", include_str!("../formats/claude-code-debug.toml")),
+    ("cursor", include_str!("../formats/cursor.toml")),
 ];
 
 /// The formats that are built in as descriptions.

@@ -71,6 +71,7 @@ impl Stream {
                         groups: Vec::new(),
                         from: 0,
                         around: None,
+                        hollow: false,
                     };
                     match reader.record(text, 0) {
                         Outcome::Messages => sink.message_line(),

@@ -176,7 +176,8 @@ fn each_fixture_is_claimed_by_one_format() {
             let options = ReadOptions { format: Some(format.name().to_owned()), ..ReadOptions::default() };
             let claimed = match format.is_of_records() {
                 _ if lines(format) => {
-                    let block = Block { bytes: Arc::new(text.clone()), used: text.len(), first: true, last: true };
+                    let block =
+                        Block { offset: 0, bytes: Arc::new(text.clone()), used: text.len(), first: true, last: true };
                     let tally = format.decode(&block, &FileFacts::default()).tally;
                     let signs = text.split(|byte| *byte == b'\n').any(|line| format.is_sign(line));
                     signs || tally.message_lines > tally.nested

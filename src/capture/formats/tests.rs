@@ -16,7 +16,7 @@ use proptest::prelude::*;
 use std::sync::Arc;
 
 fn decode(format: &str, text: &[u8]) -> Decoded {
-    let block = Block { bytes: Arc::new(text.to_vec()), used: text.len(), first: true, last: true };
+    let block = Block { offset: 0, bytes: Arc::new(text.to_vec()), used: text.len(), first: true, last: true };
     Formats::default().named(format)[0].decode(&block, &FileFacts::default())
 }
 

@@ -51,6 +51,9 @@ impl<'r> Reader<'r, '_> {
             Body::Own(text) => (text.as_slice(), 0, text.len(), Some(text)),
         };
         let text = bytes.get(..to).unwrap_or_default();
+        if self.hollow {
+            return Ok(self.remains(text.get(from..).unwrap_or_default(), facts));
+        }
         let mut cursor = Cursor::new(text, from);
         let rpc = match cursor.peek() {
             Some(b'{') => Rpc::read(&mut cursor).map(Some),

@@ -70,6 +70,8 @@ pub struct Reader<'r, 'f> {
     pub from: usize,
     /// The time of whatever carries the record, for messages that have none.
     pub around: Option<Ts>,
+    /// Parts of it are missing in the capture, and `null` stands in their places.
+    pub hollow: bool,
 }
 
 /// What is known while the messages of an entry are made.
@@ -231,12 +233,8 @@ impl<'r> Reader<'r, '_> {
             (false, true) => Captured::Redacted,
             (false, false) => Captured::Full,
         };
-        let record = self.sink.record_number();
-        let name = if description.each.is_empty() {
-            format!("of record {record}")
-        } else {
-            format!("of record {record}, {number}")
-        };
+        let record = self.sink.record_name();
+        let name = if description.each.is_empty() { record } else { format!("{record}, {number}") };
         let mut entry = Entry { bytes, asked: None, repeated: false, name };
         let (mut added, mut broken) = (false, None);
         for message in messages {

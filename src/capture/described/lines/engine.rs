@@ -68,6 +68,13 @@ enum Value {
     Broken,
 }
 
+/// Why what should be a message is none.
+enum Broken {
+    Said(String),
+    /// What stands there is no JSON.
+    Json(usize),
+}
+
 impl<'r, 'f> LineReader<'r, 'f> {
     pub fn new(description: &'r LinesDescription, sink: &'r mut Sink<'f>, memory: Option<&'r mut Memory>) -> Self {
         Self { description, sink, memory, groups: Vec::new(), budget: BUDGET }
@@ -127,12 +134,13 @@ impl<'r, 'f> LineReader<'r, 'f> {
                 self.sink.take_back();
                 self.sink.noise();
             }
-            Err(Some(reason)) => {
+            Err(broken) => {
                 self.sink.take_back();
-                self.sink.reject(reason);
+                match broken {
+                    Broken::Said(reason) => self.sink.reject(reason),
+                    Broken::Json(at) => self.sink.reject_json(bytes.get(at..).unwrap_or_default(), at - from),
+                }
             }
-            // Said already.
-            Err(None) => {}
         }
     }
 
@@ -177,9 +185,8 @@ impl<'r, 'f> LineReader<'r, 'f> {
         }
         let mut groups = Vec::new();
         let mut skip = 0;
-        if let Some(before) = &description.before
-            && let Some(found) = before.captures(head)
-        {
+        if let Some(before) = &description.before {
+            let found = before.captures(head)?;
             skip = found.get(0).map_or(0, |whole| whole.end());
             learn(&mut groups, before, &found);
         }
@@ -222,16 +229,17 @@ impl<'r, 'f> LineReader<'r, 'f> {
             groups,
             from: 0,
             around,
+            hollow: false,
         }
     }
 
     /// Adds the messages of a line: whether there are any, or why what should be one is none.
-    fn messages(&mut self, picked: Picked<'r>, line: Line, bytes: &[u8], from: usize) -> Result<bool, Option<String>> {
+    fn messages(&mut self, picked: Picked<'r>, line: Line, bytes: &[u8], from: usize) -> Result<bool, Broken> {
         let rule = picked.rule;
         self.sink.by(picked.handler);
         let (Some(written), Some(json)) = (rule.written, picked.json) else {
             let mut reader = self.reader(picked.groups, picked.around);
-            return reader.embedded(&rule.messages, bytes, None).map_err(Some);
+            return reader.embedded(&rule.messages, bytes, None).map_err(Broken::Said);
         };
         let at = from + json;
         if let (true, Written::Json, Some(message)) = (rule.whole, written, rule.messages.first()) {
@@ -254,28 +262,26 @@ impl<'r, 'f> LineReader<'r, 'f> {
         let (text, end, repaired, hollow) = match value {
             Value::Own { text, end, repaired, hollow } => (text, end, repaired, hollow),
             Value::Here(end) => {
-                let added = self.embedded(&picked, bytes.get(..end).unwrap_or_default(), at).map_err(Some)?;
+                let added = self.embedded(&picked, bytes.get(..end).unwrap_or_default(), at).map_err(Broken::Said)?;
                 if !added {
-                    self.sink.count(NO_MESSAGE);
+                    self.no_message(rule);
                 }
                 return Ok(added);
             }
-            Value::Broken => return self.broken(&picked, written, bytes, from, at),
+            Value::Broken => return self.broken(&picked, written, bytes, at),
         };
         if sse::looks_like(&text) {
             // Others than messages are events as well.
-            return self.events(&picked, &text).map_err(Some);
+            return self.events(&picked, &text).map_err(Broken::Said);
         }
-        let added = if hollow {
-            Ok(self.cut(&picked, &text))
-        } else if begins_json(&text) {
-            self.embedded(&picked, &text, 0)
-        } else {
+        if !begins_json(&text) {
             return Ok(false);
-        };
-        let added = added.map_err(Some)?;
+        }
+        let mut reader = self.reader(picked.groups.clone(), picked.around);
+        reader.hollow = hollow;
+        let added = reader.embedded(&picked.rule.messages, &text, Some(0)).map_err(Broken::Said)?;
         if !added {
-            self.sink.count(NO_MESSAGE);
+            self.no_message(rule);
             return Ok(false);
         }
         if repaired {
@@ -292,6 +298,13 @@ impl<'r, 'f> LineReader<'r, 'f> {
         reader.embedded(&picked.rule.messages, text, Some(at))
     }
 
+    /// Counts what stands where a message should.
+    fn no_message(&mut self, rule: &Rule) {
+        if rule.messages.iter().any(|message| !message.body.is_empty() && message.when.is_empty()) {
+            self.sink.count(NO_MESSAGE);
+        }
+    }
+
     /// The messages in the events of a stream.
     fn events(&mut self, picked: &Picked<'r>, text: &[u8]) -> Result<bool, String> {
         let (mut events, mut found) = (sse::Events::default(), Vec::new());
@@ -304,37 +317,20 @@ impl<'r, 'f> LineReader<'r, 'f> {
         Ok(any)
     }
 
-    /// What is left of a message of which parts are missing.
-    fn cut(&mut self, picked: &Picked<'r>, text: &[u8]) -> bool {
-        let Some(message) = picked.rule.messages.first() else { return false };
-        let mut reader = self.reader(picked.groups.clone(), picked.around);
-        let facts = reader.told(message);
-        reader.remains(text, &facts)
-    }
-
     /// A message that does not end, or is none.
-    fn broken(
-        &mut self,
-        picked: &Picked<'r>,
-        written: Written,
-        bytes: &[u8],
-        from: usize,
-        at: usize,
-    ) -> Result<bool, Option<String>> {
+    fn broken(&mut self, picked: &Picked<'r>, written: Written, bytes: &[u8], at: usize) -> Result<bool, Broken> {
         let rest = bytes.get(at..).unwrap_or_default();
         let marks = &self.description.common.cut_marks;
-        if marks.iter().any(|mark| memchr::memmem::find(rest, mark.as_bytes()).is_some()) && self.cut(picked, rest) {
+        if marks.iter().any(|mark| memchr::memmem::find(rest, mark.as_bytes()).is_some())
+            && self.embedded(picked, bytes, at) == Ok(true)
+        {
             return Ok(true);
         }
-        self.sink.take_back();
-        match written {
-            Written::Json => {
-                self.sink.reject_json(rest, at - from);
-                Err(None)
-            }
-            Written::Quoted => Err(Some("the text in quotes does not end: the line was cut".to_owned())),
-            Written::Dump => Err(Some("what is printed as a value does not end, or is none".to_owned())),
-        }
+        Err(match written {
+            Written::Json => Broken::Json(at),
+            Written::Quoted => Broken::Said("the text in quotes does not end: the line was cut".to_owned()),
+            Written::Dump => Broken::Said("what is printed as a value does not end, or is none".to_owned()),
+        })
     }
 
     fn json(&mut self, line: Line, bytes: &[u8], at: usize, picked: &Picked<'r>) -> Value {
@@ -436,7 +432,11 @@ impl LinesDescription {
         if time::prefix(head).is_some() {
             return true;
         }
-        let skip = self.before.as_ref().and_then(|before| before.find(head)).map_or(0, |found| found.end());
+        let skip = match &self.before {
+            Some(before) => before.find(head).map(|found| found.end()),
+            None => Some(0),
+        };
+        let Some(skip) = skip else { return false };
         let rest = head.get(skip..).unwrap_or_default();
         self.rules.iter().any(|rule| rule.pattern.is_match(rest))
     }

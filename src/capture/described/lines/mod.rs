@@ -3,7 +3,7 @@
 //! ```toml
 //! [formats.gateway]
 //! kind = "lines"
-//! before = '(?P<at>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) '     # what may stand before the text of a line
+//! before = '(?P<at>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) '     # what stands before the text of a line
 //! time = "$at"
 //!
 //! [[formats.gateway.line]]
@@ -31,7 +31,7 @@ const JSON: &str = "json";
 pub struct LinesDescription {
     /// What it has in common with one of records.
     pub common: Description,
-    /// What may stand before the text that rules match.
+    /// What stands before the text that rules match.
     pub before: Option<Regex>,
     /// A line with which a record begins, where records have several lines. The groups of all its lines are known to
     /// those behind them.

@@ -42,7 +42,7 @@ fn reads(text: &str, head: &[u8], whole: bool) -> bool {
         }
         let end = if whole { head.len() } else { memchr::memrchr(b'\n', head).map_or(0, |at| at + 1) };
         let bytes = Arc::new(head.get(..end).unwrap_or_default().to_vec());
-        let block = Block { used: bytes.len(), bytes, first: true, last: whole };
+        let block = Block { offset: 0, used: bytes.len(), bytes, first: true, last: whole };
         format.decode(&block, &FileFacts::default()).tally.messages > 0
     })
 }

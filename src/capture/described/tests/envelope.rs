@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 fn decode(format: &dyn Format, line: &str) -> Vec<String> {
     let bytes = Arc::new(format!("{line}\n").into_bytes());
-    let block = Block { used: bytes.len(), bytes, first: true, last: true };
+    let block = Block { offset: 0, used: bytes.len(), bytes, first: true, last: true };
     let decoded = format.decode(&block, &FileFacts::default());
     assert!(decoded.tally.closes());
     decoded.messages.iter().map(shown).collect()

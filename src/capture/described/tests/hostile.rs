@@ -67,7 +67,7 @@ fn check(format: &dyn Format, bytes: &[u8]) -> Result<(), TestCaseError> {
     let file = FileFacts { session_key: Some("session_id".into()), ..FileFacts::default() };
     let mut sum = crate::capture::sink::Tally::default();
     if !format.is_of_records() {
-        let block = Block { bytes: Arc::new(bytes.to_vec()), used: bytes.len(), first: true, last: true };
+        let block = Block { offset: 0, bytes: Arc::new(bytes.to_vec()), used: bytes.len(), first: true, last: true };
         let mut decoded = format.decode(&block, &file);
         prop_assert_eq!(decoded.tally.lines, bytes.split_inclusive(|byte| *byte == b'\n').count() as u64);
         prop_assert_eq!(decoded.tally.messages, decoded.messages.len() as u64);
