@@ -167,19 +167,9 @@ pub fn sides(tally: &Tally, name_hint: Option<Direction>) -> Sides {
 
 /// Formats that are known by their first bytes and cannot be read.
 fn refuse_known(head: &[u8], path: &str) -> Result<(), CaptureError> {
-    let unsupported = |what, advice| Err(CaptureError::Unsupported { path: path.to_owned(), what, advice });
-    let text = head.trim_ascii_start();
-    let has = |needle: &str| memchr::memmem::find(text.get(..4096).unwrap_or(text), needle.as_bytes()).is_some();
-    match head {
-        _ if head.starts_with(b"SQLite format 3\0") => {
-            return unsupported("an SQLite database", "export its messages as JSON lines");
-        }
-        _ => {}
-    }
-    if (text.starts_with(b"[") && has("\"_index\"") && has("\"packets-"))
-        || (text.starts_with(b"{\"index\":{") && has("\"layers\""))
-    {
-        return unsupported("tshark's output", "write the message bodies as JSON lines, one message a line");
+    if head.starts_with(b"SQLite format 3\0") {
+        let (what, advice) = ("an SQLite database", "export its messages as JSON lines");
+        return Err(CaptureError::Unsupported { path: path.to_owned(), what, advice });
     }
     Ok(())
 }

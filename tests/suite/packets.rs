@@ -30,6 +30,22 @@ fn packets() {
 }
 
 #[test]
+fn packets_as_tshark_prints_them_line_by_line() {
+    holds(recorded(".ek.ndjson.gz"));
+}
+
+#[test]
+fn packets_as_tshark_prints_them_in_one_array() {
+    holds(recorded(".tshark.json.gz"));
+}
+
+#[test]
+fn packets_with_their_bytes_as_tshark_prints_them() {
+    let file = capture(JSON_AND_2026, "ts2-2026.ek-x.ndjson.gz");
+    truth::holds(&[file], &expected(&part(&truth(JSON_AND_2026), "ts2-http")), 0);
+}
+
+#[test]
 fn flows_of_the_same_traffic() {
     holds(recorded("-flows.mitm.gz"));
 }

@@ -10,6 +10,7 @@ mod mitmproxy;
 mod pcap;
 #[cfg(test)]
 pub(super) mod tests;
+mod tshark;
 mod words;
 
 pub(super) use words::{Word, word};
@@ -111,6 +112,8 @@ static FIRST: &[&dyn Format] = &[
     &mitmproxy::Mitmproxy,
     &pcap::Pcap(Kind::Pcap),
     &pcap::Pcap(Kind::Pcapng),
+    &tshark::Tshark(tshark::Layout::Ek),
+    &tshark::Tshark(tshark::Layout::Json),
 ];
 static LAST: &[&dyn Format] = &[&jsonrpc::JsonRpc, &envelope::Envelope];
 

@@ -5,6 +5,7 @@ mod envelope;
 mod hostile;
 mod jsonrpc;
 mod mitmproxy;
+mod tshark;
 
 pub use hostile::check_records;
 

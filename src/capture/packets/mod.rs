@@ -258,6 +258,11 @@ impl Table<'_> {
     }
 }
 
+/// Whether bytes begin with an HTTP/1 message.
+pub fn begins_message(bytes: &[u8]) -> bool {
+    matches!(head::looks(bytes), head::Looks::Http(_))
+}
+
 /// What the beginning of a capture file tells.
 pub fn recognise(head: &[u8]) -> Option<Recognised> {
     let kind = kind(head)?;
