@@ -1,6 +1,6 @@
 //! What goes wrong is named, with the file and what to do, and the exit status says how far the run came.
 
-use crate::support::{Run, capture, count, rows, run, run_in, run_with_input};
+use crate::support::{Run, capture, count, rows, run, run_in, run_with_input, unwrapped};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -30,11 +30,6 @@ fn fails(run: &Run, names: &str) -> String {
     let message = unwrapped(&run.stderr);
     assert!(message.contains(names), "the message does not name `{names}`: {message}");
     message
-}
-
-/// Text as it reads, whatever the line width it was broken for.
-fn unwrapped(text: &str) -> String {
-    text.split_whitespace().filter(|word| !matches!(*word, "│" | "|")).collect::<Vec<_>>().join(" ")
 }
 
 #[test]

@@ -88,3 +88,8 @@ pub fn rows<'a>(value: &'a Value, name: &str) -> &'a [Value] {
 pub fn count(row: &Value, name: &str) -> u64 {
     row.get(name).and_then(Value::as_u64).unwrap_or_else(|| panic!("no count `{name}` in {row}"))
 }
+
+/// Text as it reads, whatever the line width it was broken for.
+pub fn unwrapped(text: &str) -> String {
+    text.split_whitespace().filter(|word| !matches!(*word, "│" | "|")).collect::<Vec<_>>().join(" ")
+}
