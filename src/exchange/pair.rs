@@ -15,6 +15,9 @@ const MAX_ORPHAN_TEXT: usize = 64 << 20;
 
 /// Microseconds within which a gateway passes a request on; a client that uses an id again is slower.
 const TWIN_WITHIN: i64 = 2_000_000;
+/// Sides of gateways in a row at which one request can have been recorded. More is a client that repeats itself, and
+/// what stays open for one id has to be bounded: every answer is compared with all of it.
+const MOST_TWINS: usize = 8;
 
 /// `asker` sent the request; the answer comes from the other side.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -68,7 +71,8 @@ impl Open {
             Ask::Carrier(carrier) => carrier.signature,
             _ => 0,
         };
-        let soon = |(first, then): (Ts, Ts)| then.0.checked_sub(first.0).is_some_and(|gap| gap <= TWIN_WITHIN);
+        let soon =
+            |(first, then): (Ts, Ts)| then.0.checked_sub(first.0).is_some_and(|gap| (0..=TWIN_WITHIN).contains(&gap));
         self.method == later.method
             && signature(self) == signature(later)
             && self.at.ts.zip(later.at.ts).is_some_and(soon)
@@ -189,8 +193,9 @@ impl Requests {
             }
             Entry::Occupied(mut known) => {
                 let found = known.get_mut();
+                let twins = if explicit { found.iter().filter(|other| other.is_twin_of(&open)).count() } else { 0 };
                 match found.iter_mut().find(|other| other.lane == open.lane) {
-                    Some(other) if !(explicit && other.is_twin_of(&open)) => Some(std::mem::replace(other, open)),
+                    Some(other) if !(1..MOST_TWINS).contains(&twins) => Some(std::mem::replace(other, open)),
                     Some(_) => {
                         found.push(open);
                         None

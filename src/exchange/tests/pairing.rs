@@ -1,4 +1,5 @@
-use super::wire::{C, S, dropped, get, initialize, initialized, line, rendered, run};
+use super::wire::{C, Rows, S, dropped, feed, get, initialize, initialized, line, rendered, run};
+use crate::exchange::Exchange;
 use crate::schema::{ArgumentsShape, BodyState, CallOutcome, ListingEvent, Presence};
 
 fn counted(snapshot: &crate::exchange::Snapshot, kind: &str) -> Vec<(String, u64)> {
@@ -50,6 +51,17 @@ fn both_sides_of_a_gateway_that_passes_ids_on_are_answered() {
     // Another request, or one much later, only uses the id again.
     assert_eq!(twice("formal", 3), (vec![Unanswered, Rendered], 1));
     assert_eq!(twice("warm", 60_000), (vec![Unanswered, Rendered], 1));
+}
+
+#[test]
+fn a_client_that_repeats_one_request_leaves_a_bounded_number_open() {
+    let repeats: Vec<_> = (0..50).map(|at| line(C, get(1, "warm")).session("s").at(at)).collect();
+    let mut exchange = Exchange::new();
+    let mut closed = Rows::default();
+    feed(&mut exchange, &repeats, 0, &mut closed);
+    let mut open = Rows::default();
+    exchange.finish(&mut open);
+    assert_eq!((closed.calls.len(), open.calls.len()), (42, 8));
 }
 
 #[test]
