@@ -6,18 +6,13 @@ use super::stats::quantiles::quantile;
 use super::stats::wilson::wilson;
 use super::tables::{Client, Evidence};
 use super::wording::{Sentence, count, percent, plural};
+use crate::expect::Thresholds;
 use crate::finding::{Finding, Severity};
 use crate::protocol::message::{Text, Ts};
 use crate::schema::{ElicitationOutcome, ElicitationRow, Stray, Verdict};
 use ahash::AHashMap;
 use std::collections::BTreeMap;
 
-/// An answer faster than this was not typed (milliseconds).
-const FAST_MS: f64 = 500.0;
-/// Answers from which on a client can be said to answer without a person.
-const ENOUGH: u64 = 10;
-/// Share of answers that must be fast, and alike.
-const NEARLY_ALL: f64 = 0.95;
 /// Rows of evidence that one finding carries.
 const EVIDENCE: usize = 20;
 
@@ -49,10 +44,10 @@ struct Seen<'a> {
 }
 
 impl<'a> Seen<'a> {
-    fn answer(&mut self, row: &'a ElicitationRow, server: usize) {
+    fn answer(&mut self, row: &'a ElicitationRow, server: usize, fast_ms: f64) {
         if let Some(latency) = row.latency_ms {
             self.latencies.push(latency);
-            self.fast += u64::from(latency < FAST_MS);
+            self.fast += u64::from(latency < fast_ms);
         }
         if row.schema_properties == 0 || (row.schema_properties == 1 && row.schema_booleans == 1) {
             return;
@@ -68,13 +63,15 @@ impl<'a> Seen<'a> {
         self.alike += u64::from(same || row.equals_defaults);
         if let Some(latency) = row.latency_ms {
             self.timed_forms += 1;
-            self.fast_forms += u64::from(latency < FAST_MS);
+            self.fast_forms += u64::from(latency < fast_ms);
         }
     }
 
-    fn nobody_at_keyboard(&self) -> bool {
-        let nearly_all = |part: u64, whole: u64| whole >= ENOUGH && part as f64 >= NEARLY_ALL * whole as f64;
-        self.forms >= ENOUGH && nearly_all(self.fast_forms, self.timed_forms) && nearly_all(self.alike, self.comparable)
+    fn nobody_at_keyboard(&self, limits: &Thresholds) -> bool {
+        let enough = limits.automatic_answers;
+        let nearly_all =
+            |part: u64, whole: u64| whole >= enough && part as f64 >= limits.automatic_share * whole as f64;
+        self.forms >= enough && nearly_all(self.fast_forms, self.timed_forms) && nearly_all(self.alike, self.comparable)
     }
 }
 
@@ -84,6 +81,7 @@ fn share(part: u64, whole: u64) -> Option<f64> {
 
 /// The table of clients, sorted by name and version, and the findings MT206 and MT210.
 pub fn clients(context: &Context) -> (Vec<Client>, Vec<Finding>) {
+    let limits = &context.expectations.thresholds;
     let mut seen: BTreeMap<(Text, Option<Text>), Seen> = BTreeMap::new();
     let unknown: Text = UNKNOWN_CLIENT.into();
     let key = |client: &Option<Text>, version: &Option<Text>| {
@@ -113,7 +111,7 @@ pub fn clients(context: &Context) -> (Vec<Client>, Vec<Finding>) {
         if row.outcome == ElicitationOutcome::Accept && row.verdict != Verdict::Url {
             seen.usable += u64::from(row.verdict == Verdict::Usable);
             seen.unusable += u64::from(row.verdict == Verdict::Unusable);
-            seen.answer(row, context.server_of(&row.session));
+            seen.answer(row, context.server_of(&row.session), limits.fast_answer_ms as f64);
         }
     }
     let (mut rows, mut found) = (Vec::with_capacity(seen.len()), Vec::new());
@@ -131,17 +129,25 @@ pub fn clients(context: &Context) -> (Vec<Client>, Vec<Finding>) {
             fast_share: share(seen.fast, seen.latencies.len() as u64),
             defaults_share: share(seen.defaults, seen.forms),
             same_as_previous_share: share(seen.same_as_previous, seen.with_previous),
-            nobody_at_keyboard: seen.nobody_at_keyboard(),
+            nobody_at_keyboard: seen.nobody_at_keyboard(limits),
             not_declared: seen.not_declared.len() as u64,
             content_without_accept: seen.content_without_accept,
             client,
             version,
         };
-        found.extend(nobody(&row, &seen));
+        found.extend(nobody(&row, &seen, limits));
         found.extend(not_declared(&row, &seen));
         rows.push(row);
     }
     (rows, found)
+}
+
+/// The time in which nobody reads a form, in words.
+pub fn quickly(limits: &Thresholds) -> String {
+    match limits.fast_answer_ms {
+        500 => "half a second".to_owned(),
+        other => format!("{} ms", count(other)),
+    }
 }
 
 fn subject(row: &Client) -> Vec<Text> {
@@ -160,7 +166,7 @@ fn evidence(row: &ElicitationRow) -> Evidence {
     Evidence { file: row.file.clone(), position: row.position, ts: row.ts, session: Some(row.session.clone()) }
 }
 
-fn nobody(row: &Client, seen: &Seen) -> Option<Finding> {
+fn nobody(row: &Client, seen: &Seen, limits: &Thresholds) -> Option<Finding> {
     if !row.nobody_at_keyboard {
         return None;
     }
@@ -168,7 +174,7 @@ fn nobody(row: &Client, seen: &Seen) -> Option<Finding> {
     let sentence = named(row)
         .say(" seems to answer without a person: ")
         .share(seen.fast_forms, seen.timed_forms)
-        .say(" accepted forms came back within half a second")
+        .say(format!(" accepted forms came back within {}", quickly(limits)))
         .say(format!(
             " (median {}), and {} of {} equal the defaults or the answer before",
             milliseconds(row.latency_p50_ms),

@@ -1,5 +1,7 @@
 //! Sums that must close. One that does not is a fault of ours and stops the run: a wrong number is never printed.
 
+mod questions;
+
 use super::tables::{
     Argument, Audit, Elicitation, Ledger, LedgerFile, LedgerMethod, MissingRequired, PromptCalls, UnknownKey,
 };
@@ -25,7 +27,8 @@ pub fn check(audit: &Audit) -> Result<(), Unclosed> {
     audit.arguments.iter().try_for_each(argument)?;
     audit.unknown_keys.iter().try_for_each(unknown_key)?;
     audit.missing_required.iter().try_for_each(missing_required)?;
-    audit.elicitations.iter().try_for_each(elicitation)
+    audit.elicitations.iter().try_for_each(elicitation)?;
+    questions::check(&audit.questions)
 }
 
 fn equal(

@@ -1,6 +1,8 @@
 //! Elicited columns (analyses.md §5): what clients answered, whether it could be used, and what the server did with it.
 
+mod answering;
 mod asked;
+mod chains;
 mod fields;
 mod findings;
 #[cfg(test)]
@@ -10,7 +12,8 @@ mod tests;
 mod values;
 
 use super::context::Context;
-use super::tables::{Elicitation, StrayCounts};
+use super::tables::questions::Questions;
+use super::tables::{Elicitation, Evidence, StrayCounts};
 use super::wording;
 use crate::finding::Finding;
 use crate::protocol::message::Text;
@@ -85,8 +88,8 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// The table of §5, sorted by server, kind and operation.
-pub fn elicitations(context: &Context) -> (Vec<Elicitation>, Vec<Finding>) {
+/// The tables of §5, sorted by server, kind and operation.
+pub fn elicitations(context: &Context) -> (Vec<Elicitation>, Questions, Vec<Finding>) {
     let rows = Rows::new(context);
     let columns = columns(context);
     let summaries: Vec<Summary> = columns.par_iter().map(|column| summary(column, &rows)).collect();
@@ -94,7 +97,19 @@ pub fn elicitations(context: &Context) -> (Vec<Elicitation>, Vec<Finding>) {
     for summary in &summaries {
         findings::add(summary, &mut found);
     }
-    (summaries.into_iter().map(|summary| summary.row).collect(), found)
+    let questions = questions(context, &columns, &rows, &mut found);
+    (summaries.into_iter().map(|summary| summary.row).collect(), questions, found)
+}
+
+/// What goes across columns and fields.
+fn questions(context: &Context, columns: &[Column], rows: &Rows, found: &mut Vec<Finding>) -> Questions {
+    let limits = &context.expectations.thresholds;
+    let (answering, unread) = answering::answering(columns, rows, limits, found);
+    Questions { chains: chains::chains(columns, rows, &unread, limits, found), answering }
+}
+
+fn evidence_of(row: &ElicitationRow) -> Evidence {
+    Evidence { file: row.file.clone(), position: row.position, ts: row.ts, session: Some(row.session.clone()) }
 }
 
 fn columns<'a>(context: &Context<'a>) -> Vec<Column<'a>> {
@@ -289,24 +304,23 @@ impl<'a> Handled<'a> {
 
     /// One operation's questions in order.
     fn add(&mut self, questions: &[&'a ElicitationRow]) {
-        let same = |a: &ElicitationRow, b: &ElicitationRow| {
-            a.schema_hash == b.schema_hash && a.key == b.key && a.schema.is_some() == b.schema.is_some()
-        };
         let all_usable = questions.iter().all(|question| question.verdict == Verdict::Usable);
         let mut repeats = 0;
         for (index, question) in questions.iter().enumerate() {
             match question.verdict {
-                Verdict::Unusable => match questions[index + 1..].iter().find(|later| same(question, later)) {
-                    Some(later) => {
-                        repeats += 1;
-                        let cause = question.cause.or(question.first_reason.map(cause)).unwrap_or_default();
-                        let reprompt = self.reprompts.entry(cause.as_str()).or_default();
-                        reprompt.0 += 1;
-                        reprompt.1 += u64::from(later.verdict == Verdict::Usable);
+                Verdict::Unusable => {
+                    match questions[index + 1..].iter().find(|later| chains::same_question(question, later)) {
+                        Some(later) => {
+                            repeats += 1;
+                            let cause = question.cause.or(question.first_reason.map(cause)).unwrap_or_default();
+                            let reprompt = self.reprompts.entry(cause.as_str()).or_default();
+                            reprompt.0 += 1;
+                            reprompt.1 += u64::from(later.verdict == Verdict::Usable);
+                        }
+                        None if question.operation_outcome == OperationOutcome::Ok => self.acted_on.push(question),
+                        None => {}
                     }
-                    None if question.operation_outcome == OperationOutcome::Ok => self.acted_on.push(question),
-                    None => {}
-                },
+                }
                 // Where another answer of the operation was declined or unusable, that explains the refusal.
                 Verdict::Usable
                     if all_usable

@@ -40,7 +40,7 @@ use tables::Audit;
 pub fn audit(frames: &Frames, expectations: &Expectations) -> Result<Audit, Unclosed> {
     let context = Context::new(frames, expectations);
     let (unknown_keys, missing_required) = keys::keys(&context);
-    let (elicitations, mut findings) = elicited::elicitations(&context);
+    let (elicitations, questions, mut findings) = elicited::elicitations(&context);
     let (clients, more) = clients::clients(&context);
     findings.extend(more);
     let (sessions, session_verdicts, more) = sessions::sessions(&context);
@@ -54,6 +54,7 @@ pub fn audit(frames: &Frames, expectations: &Expectations) -> Result<Audit, Uncl
         unknown_keys,
         missing_required,
         elicitations,
+        questions,
         clients,
         sessions,
         session_verdicts,

@@ -4,6 +4,8 @@
 //! Text from traffic is raw here. Only `report::printable` makes it fit for a page: a renderer never prints a
 //! [`Shown`] or a raw name without it.
 
+pub mod questions;
+
 use crate::protocol::message::{Text, Ts};
 use crate::schema::{Reason, SessionQuality, ValueType};
 use serde::Serialize;
@@ -543,6 +545,7 @@ pub struct Audit {
     pub unknown_keys: Vec<UnknownKey>,
     pub missing_required: Vec<MissingRequired>,
     pub elicitations: Vec<Elicitation>,
+    pub questions: questions::Questions,
     pub clients: Vec<Client>,
     pub sessions: Vec<SessionUnit>,
     pub session_verdicts: Vec<SessionVerdict>,

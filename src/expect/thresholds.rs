@@ -124,6 +124,18 @@ thresholds! {
     /// Table of handlers, `over 100 KB`: a value of more characters (100 KB of ASCII) was pasted by mistake or sent by a
     /// program, and no prompt should take it without a word.
     huge_value_chars: u64 = 100_000;
+    /// MT206, MT214: an answer in fewer milliseconds was not read: reaction to one known word alone takes about as long, and
+    /// a form has to be drawn first.
+    fast_answer_ms: u64 = 500;
+    /// MT206, MT214: with fewer answers than this, haste or habit of one person looks like a program.
+    automatic_answers: u64 = 10;
+    /// MT206, MT214: this share of the answers must be fast, and this share alike; a program may stumble, a person varies.
+    automatic_share: f64 = 0.95;
+    /// MT213: runs that answered their first question; with fewer, one bad day of one person is a third of them.
+    chain_runs: u64 = 20;
+    /// MT213: the lower end of the interval of the share that is left in the middle; who answers the first question means
+    /// to go on, and when a third do not, the questions are the reason.
+    chain_loss: f64 = 0.3333333333333333;
 }
 
 /// The known name nearest to a mistyped one, if one is near.

@@ -1,5 +1,7 @@
 //! Which pictures are made of a report, what they say, and what they are called.
 
+mod chains;
+
 use super::chart::argument::{Days, Values, days, values};
 use super::chart::canvas::Canvas;
 use super::chart::column::{Column, column};
@@ -73,6 +75,8 @@ pub fn pictures(report: &Report, options: &RenderOptions) -> (Vec<(String, Canva
     let mut verdicts: Vec<&SessionVerdict> = audit.session_verdicts.iter().filter(|row| row.bad > 0).collect();
     verdicts.sort_by_key(|row| std::cmp::Reverse(row.bad));
     keep("sessions", "picture", verdicts.into_iter().map(|row| artist.sessions(report, row)).collect());
+    let chains = outline::by_lost(&audit.questions.chains);
+    keep("chains of questions", "picture", chains.into_iter().filter_map(|row| artist.chain(row)).collect());
     let left_out =
         (!missing.is_empty()).then(|| format!("Not drawn (their numbers stand in tables/):\n{}", missing.concat()));
     (made, left_out)

@@ -69,17 +69,17 @@ fn everything_is_read_and_adds_up() {
     counts(
         totals,
         &[
-            ("files", 18),
+            ("files", 20),
             ("prompt_calls", 3_120),
             ("prompt_wire_requests", 3_126),
-            ("elicitations", 5_702),
-            ("sessions", 393),
+            ("elicitations", 6_695),
+            ("sessions", 467),
             ("rejected", 0),
         ],
     );
     assert_eq!(REPORT["run"]["complete"], json!(true));
     let files = rows(&REPORT["ledger"], "files");
-    assert_eq!(files.len(), 18);
+    assert_eq!(files.len(), 20);
     for file in files {
         let desktop = file["file"].as_str().is_some_and(|name| name.contains("mcp"));
         // Only desktop logs hold anything else than messages, one to a line.
@@ -92,7 +92,7 @@ fn everything_is_read_and_adds_up() {
     counts(lists, &[("errors", 40), ("unanswered", 0), ("orphans", 0)]);
     counts(
         row_of_method("elicitation/create"),
-        &[("requests", 5_684), ("errors", 3), ("unanswered", 27), ("orphans", 0)],
+        &[("requests", 6_677), ("errors", 3), ("unanswered", 33), ("orphans", 0)],
     );
     counts(row_of_method("prompts/get"), &[("unanswered", 0), ("orphans", 0), ("errors", 240)]);
 }
@@ -394,4 +394,71 @@ fn what_was_not_kept_is_not_absent() {
     counts(row("calls", &json!({"prompt": "scale_recipe"})), &[("calls", 12), ("rendered", 12)]);
     counts(row("calls", &json!({"prompt": "daily_note"})), &[("calls", 4), ("rendered", 4)]);
     counts(row("elicitations", &json!({"server": "notes"})), &[("asked", 2), ("accept_usable", 1), ("decline", 1)]);
+}
+
+fn findings(rule: &str) -> Vec<&'static Value> {
+    rows(&REPORT, "findings").iter().filter(|finding| finding["rule"] == rule).collect()
+}
+
+/// The only row of a table of questions whose members have these values.
+fn asked(table: &str, wanted: &Value) -> &'static Value {
+    let fits =
+        |row: &&Value| wanted.as_object().is_some_and(|wanted| wanted.iter().all(|(key, value)| row[key] == *value));
+    let found: Vec<_> = rows(&REPORT["questions"], table).iter().filter(fits).collect();
+    assert_eq!(found.len(), 1, "{table} {wanted}: {found:?}");
+    found[0]
+}
+
+#[test]
+fn four_correct_questions_in_a_row() {
+    let columns = row("elicitations", &json!({"server": "room-desk"}));
+    counts(columns, &[("asked", 790), ("accept_usable", 650), ("accept_unusable", 0), ("decline", 90), ("cancel", 44)]);
+    let chain = asked("chains", &json!({"server": "room-desk", "operation": "book_room"}));
+    counts(
+        chain,
+        &[
+            ("started", 240),
+            ("finished", 100),
+            ("left", 140),
+            ("failed", 0),
+            ("not_known", 0),
+            ("usual_length", 4),
+            ("entered", 228),
+            ("lost", 108),
+            ("repeats", 0),
+        ],
+    );
+    let steps: Vec<[u64; 6]> = rows(chain, "steps")
+        .iter()
+        .map(|step| ["asked", "answered", "declined", "cancelled", "unanswered", "left"].map(|name| count(step, name)))
+        .collect();
+    assert_eq!(
+        steps,
+        [[240, 228, 9, 3, 0, 12], [228, 202, 14, 10, 2, 26], [202, 120, 51, 27, 4, 82], [120, 100, 16, 4, 0, 20]]
+    );
+    assert_eq!(rows(chain, "steps")[2]["fields"], json!(["cost_centre"]));
+    let found = findings("MT213");
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0]["subject"], json!(["room-desk", "book_room"]));
+    assert_eq!(found[0]["numbers"]["worst_question"], json!(3.0));
+}
+
+#[test]
+fn everything_declined_within_forty_milliseconds() {
+    let quiet = asked("answering", &json!({"client": "quiet-runner"}));
+    counts(quiet, &[("asked", 96), ("decline", 96), ("fast_refusals", 96), ("timed_refusals", 96), ("accept", 0)]);
+    assert_eq!(quiet["refuses_unread"], json!(true));
+    assert!(quiet["refusal_p95_ms"].as_f64() <= Some(40.0), "{quiet}");
+    let found = findings("MT214");
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0]["subject"], json!(["quiet-runner", "0.9.0"]));
+    // As fast, but every answer another; and a person who says no twice.
+    for (client, accept, decline) in [("quick-form", 64, 0), ("ledger-desk", 41, 2)] {
+        let row = asked("answering", &json!({"client": client}));
+        counts(row, &[("accept", accept), ("decline", decline)]);
+        assert_eq!(row["refuses_unread"], json!(false), "{row}");
+    }
+    for rule in ["MT206", "MT214"] {
+        assert!(findings(rule).iter().all(|finding| finding["subject"][0] != "quick-form"), "{rule}");
+    }
 }

@@ -1,6 +1,7 @@
 //! The sample logs as stories: what happened, who spoke, and the figures that an audit of them has to find.
 //! `sample-logs/README.md` lists those figures.
 
+mod approvals;
 mod chance;
 mod desktop;
 mod filler;
@@ -10,6 +11,7 @@ mod parcels;
 mod recipes;
 mod reports;
 mod returns;
+mod rooms;
 mod storefront;
 mod talk;
 mod tickets;
@@ -39,6 +41,8 @@ pub fn all() -> Vec<File> {
         parcels::files(),
         recipes::files(),
         notes::files(),
+        rooms::files(),
+        approvals::files(),
     ]
     .into_iter()
     .flatten()

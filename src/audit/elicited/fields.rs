@@ -1,9 +1,9 @@
 //! One row per field of a column, with its reasons, bounds, statistics and the origin of values outside an enumeration.
 
-use super::super::tables::{Evidence, Field, ReasonByClient, TextNumbers};
+use super::super::tables::{Field, ReasonByClient, TextNumbers};
 use super::asked::{self, Bounds};
 use super::values::{self, Holders, Measure};
-use super::{Column, Rows, is_form_accept};
+use super::{Column, Rows, evidence_of, is_form_accept};
 use crate::audit::stats::decimal::Decimal;
 use crate::protocol::message::Text;
 use crate::schema::{ElicitationRow, FieldRow, FieldVerdict, Reason, ValueType, Verdict};
@@ -197,15 +197,11 @@ fn summary<'a>(name: Text, gathered: Gathered<'a>) -> Summary<'a> {
         long_unlimited: sent.iter().filter(|(_, field)| is_long_unlimited(field)).count() as u64,
     };
     let holders = values::measure(&mut row, measure, &sent);
-    row.min_at = holders.min.map(|(at, _)| evidence(at));
-    row.max_at = holders.max.map(|(at, _)| evidence(at));
+    row.min_at = holders.min.map(|(at, _)| evidence_of(at));
+    row.max_at = holders.max.map(|(at, _)| evidence_of(at));
     row.only_extremes = only_extremes(&row, &holders);
     let numbers_as_text = faulty.iter().filter(|(_, field)| is_number_as_text(field)).count() as u64;
     Summary { row, faulty, not_in_enum, holders, numbers_as_text }
-}
-
-pub fn evidence(row: &ElicitationRow) -> Evidence {
-    Evidence { file: row.file.clone(), position: row.position, ts: row.ts, session: Some(row.session.clone()) }
 }
 
 fn is_number_as_text(field: &FieldRow) -> bool {

@@ -1,7 +1,7 @@
 //! Findings about elicited columns: MT201 to MT205, MT207 to MT209, MT211 and MT212.
 
 use super::values::shown;
-use super::{Summary, fields};
+use super::{Column, Summary, evidence_of, fields};
 use crate::audit::wording::{Sentence, count, plural};
 use crate::finding::{Finding, Severity};
 use crate::protocol::message::{Text, Ts};
@@ -32,12 +32,14 @@ fn subject(summary: &Summary, field: Option<&Text>) -> Vec<Text> {
     [&summary.column.server, &summary.column.operation].into_iter().chain(field).cloned().collect()
 }
 
+/// `set_budget on reports: `.
+pub fn about_column(column: &Column) -> Sentence {
+    Sentence::new().name(&column.operation).say(" on ").name(&column.server).say(": ")
+}
+
 fn about(summary: &Summary, field: Option<&Text>) -> Sentence {
-    let sentence = Sentence::new().name(&summary.column.operation);
-    let sentence = match field {
-        Some(field) => sentence.say(", field ").name(field),
-        None => sentence,
-    };
+    let Some(field) = field else { return about_column(summary.column) };
+    let sentence = Sentence::new().name(&summary.column.operation).say(", field ").name(field);
     sentence.say(" on ").name(&summary.column.server).say(": ")
 }
 
@@ -50,7 +52,7 @@ fn first(rows: &[&ElicitationRow]) -> Option<Ts> {
 }
 
 fn evidence(rows: &[&ElicitationRow]) -> Vec<crate::finding::evidence::Evidence> {
-    rows.iter().take(EVIDENCE).map(|row| fields::evidence(row)).collect()
+    rows.iter().take(EVIDENCE).map(|row| evidence_of(row)).collect()
 }
 
 /// Whether a field's values may be shown without `--reveal`.

@@ -16,7 +16,7 @@ fn desk() -> Fixture {
 
 fn run(fixture: &Fixture) -> (Vec<Elicitation>, Vec<Finding>) {
     let expectations = Expectations::default();
-    let (rows, findings) = elicitations(&Context::new(&fixture.frames, &expectations));
+    let (rows, _, findings) = elicitations(&Context::new(&fixture.frames, &expectations));
     for row in &rows {
         closes(row);
     }

@@ -3,6 +3,7 @@
 mod elicitations;
 mod input;
 mod prompts;
+mod questions;
 mod sessions;
 
 use super::Severity;
@@ -47,6 +48,10 @@ pub const RULES: &[Rule] = &[
     elicitations::MT210,
     elicitations::MT211,
     elicitations::MT212,
+    questions::MT213,
+    questions::MT214,
+    questions::MT215,
+    questions::MT216,
     sessions::MT301,
     sessions::MT302,
     sessions::MT303,

@@ -2,6 +2,7 @@
 
 pub mod argument;
 pub mod canvas;
+pub mod chain;
 pub mod column;
 pub mod font;
 pub mod paint;

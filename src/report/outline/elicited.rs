@@ -95,6 +95,7 @@ pub fn elicitations<'r>(report: &'r Report, options: &RenderOptions) -> Vec<Bloc
     }
     blocks.extend(left_out.map(|text| Block::Line(Line::new(text))));
     blocks.extend(clients(report, options));
+    blocks.extend(super::questions::questions(report, options));
     blocks
 }
 
@@ -124,19 +125,6 @@ fn operation<'r>(row: &'r Elicitation, options: &RenderOptions) -> Vec<Block<'r>
                 ("state unknown", stray.state_unknown)
             ])
         ));
-    }
-    if row.chain.len() > 1 {
-        let steps: Vec<String> = row
-            .chain
-            .iter()
-            .take(options.top)
-            .map(|(step, asked, accepted)| format!("{step}. {} asked, {} accepted", count(*asked), count(*accepted)))
-            .collect();
-        let more = match row.chain.len().saturating_sub(options.top) {
-            0 => String::new(),
-            more => format!("; {} more in tables/chain.csv (--out)", plural(more as u64, "step")),
-        };
-        line(format!("Questions of one operation: {}{more}", steps.join("; ")));
     }
     let mut numbers = Table::new(&[
         "field",

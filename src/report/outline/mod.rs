@@ -4,12 +4,14 @@ mod elicited;
 mod first;
 mod ledger;
 mod prompts;
+mod questions;
 mod sessions;
 
 pub use elicited::by_unusable;
 pub use first::first_screen;
 use ledger::ledger;
 pub use prompts::by_unintended;
+pub use questions::by_lost;
 
 use super::grid::Cell;
 use super::model::{RenderOptions, Report, Section};

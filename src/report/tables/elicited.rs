@@ -34,7 +34,6 @@ pub fn elicitation_grids(elicitations: &[Elicitation]) -> Vec<Grid> {
     let mut reprompts = with("reprompts", &["cause", "asked_again", "usable_then"]);
     let mut origins = with("enum_origins", &["field", "origin", "answers"]);
     let mut handled = with("handled", &["verdict", "outcome", "answers"]);
-    let mut chain = with("chain", &["step", "asked", "accepted"]);
     let mut months = with("months", &["month", "accepted", "unusable"]);
     let mut fields = with("fields", FIELD_COLUMNS);
     let mut field_reasons = with("field_reasons", &["field", "client", "version", "reason", "count"]);
@@ -82,9 +81,6 @@ pub fn elicitation_grids(elicitations: &[Elicitation]) -> Vec<Grid> {
                 handled.push([subject(), row![*verdict, *outcome, *count]].concat());
             }
         }
-        for (step, asked, accepted) in &row.chain {
-            chain.push([subject(), row![*step, *asked, *accepted]].concat());
-        }
         for (month, accepted, unusable) in &row.months {
             months.push([subject(), row![month.clone(), *accepted, *unusable]].concat());
         }
@@ -108,7 +104,7 @@ pub fn elicitation_grids(elicitations: &[Elicitation]) -> Vec<Grid> {
             }
         }
     }
-    vec![summary, reasons, causes, reprompts, handled, chain, months, fields, field_reasons, bounds, counts, origins]
+    vec![summary, reasons, causes, reprompts, handled, months, fields, field_reasons, bounds, counts, origins]
 }
 
 const FIELD_COLUMNS: &[&str] = &[

@@ -9,6 +9,7 @@ macro_rules! row {
 
 mod elicited;
 mod prompts;
+mod questions;
 mod sessions;
 
 use super::grid::{Cell, Grid, evidence};
@@ -23,6 +24,7 @@ pub fn all(report: &Report) -> Vec<Grid> {
     grids.extend(prompts::argument_grids(&audit.arguments));
     grids.extend([prompts::unknown_keys(audit), prompts::missing_required(audit)]);
     grids.extend(elicited::elicitation_grids(&audit.elicitations));
+    grids.extend(questions::grids(&audit.questions));
     grids.extend([
         elicited::clients(audit),
         sessions::sessions(audit),

@@ -1,6 +1,7 @@
 //! From the tables of an audit to the members of `report.json`.
 
 mod elicited;
+mod questions;
 
 use super::document::*;
 use crate::audit::tables as from;
@@ -39,6 +40,7 @@ pub fn document(report: &Report, options: &RenderOptions) -> Document {
         unknown_keys: audit.unknown_keys.iter().map(|row| names.unknown_key(row)).collect(),
         missing_required: audit.missing_required.iter().map(|row| names.missing_required(row)).collect(),
         elicitations: audit.elicitations.iter().map(|row| names.elicitation(row)).collect(),
+        questions: names.questions(&audit.questions),
         clients: audit.clients.iter().map(|row| names.client(row)).collect(),
         sessions: audit.sessions.iter().map(|row| names.session(row)).collect(),
         session_verdicts: audit.session_verdicts.iter().map(|row| names.session_verdict(row)).collect(),

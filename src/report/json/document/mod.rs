@@ -1,8 +1,10 @@
 //! The members of `report.json` (schema `mcptally.report/1`), in the order they are written.
 
 mod elicited;
+mod questions;
 
 pub use elicited::*;
+pub use questions::*;
 
 use super::described::{Never, object};
 use std::collections::BTreeMap;
@@ -22,6 +24,7 @@ object! {
         unknown_keys: Vec<UnknownKey>,
         missing_required: Vec<MissingRequired>,
         elicitations: Vec<Elicitation>,
+        questions: Questions,
         clients: Vec<Client>,
         sessions: Vec<Session>,
         session_verdicts: Vec<SessionVerdict>,
