@@ -40,7 +40,7 @@ pub fn plain(leg: &Leg) -> (Plain<'_>, bool) {
         Body::Cut(bytes) => (Cow::Borrowed(bytes.as_slice()), true),
         Body::Pieces(pieces) => {
             let cut = pieces.iter().any(|piece| piece.after_gap);
-            if leg.header("content-encoding").is_none_or(|encoding| encoding.trim() == "identity") {
+            if !is_packed(&leg.headers) {
                 return (Plain::Pieces(pieces.iter().map(PlainPiece::from).collect()), cut);
             }
             // Where in the plain text a piece ends is not known before all of it is, and nothing behind a gap is.
@@ -104,12 +104,27 @@ fn joined(bytes: &[u8]) -> Option<(Vec<u8>, bool)> {
     }
 }
 
+/// The codings of a body in the order in which they come off: those of its transfer, then those of its content
+/// (RFC 9112, section 6.1). Chunks are none: they are joined before.
+fn codings(headers: &[(String, String)]) -> impl Iterator<Item = &str> {
+    ["transfer-encoding", "content-encoding"].into_iter().flat_map(|wanted| {
+        let values = headers.iter().rev().filter(move |(name, _)| name == wanted);
+        values
+            .flat_map(|(_, value)| value.rsplit(',').map(str::trim))
+            .filter(|coding| !["", "identity", "chunked"].iter().any(|nothing| coding.eq_ignore_ascii_case(nothing)))
+    })
+}
+
+/// Whether headers say that a body is compressed.
+pub fn is_packed(headers: &[(String, String)]) -> bool {
+    codings(headers).next().is_some()
+}
+
 /// Takes compression off. Recorders that store plain text leave the header in place: what does not begin as the
 /// compressed form does is plain.
 fn unpacked<'b>(leg: &Leg, bytes: Cow<'b, [u8]>) -> Result<(Cow<'b, [u8]>, bool), &'static str> {
-    let Some(encodings) = leg.header("content-encoding") else { return Ok((bytes, false)) };
     let (mut bytes, mut broken) = (bytes, false);
-    for encoding in encodings.rsplit(',').map(str::trim) {
+    for encoding in codings(&leg.headers) {
         let inflated = match encoding.to_ascii_lowercase().as_str() {
             "gzip" | "x-gzip" if bytes.starts_with(&[0x1f, 0x8b]) => {
                 read_all(flate2::read::MultiGzDecoder::new(&*bytes))
@@ -121,7 +136,7 @@ fn unpacked<'b>(leg: &Leg, bytes: Cow<'b, [u8]>) -> Result<(Cow<'b, [u8]>, bool)
                 read_all(zstd::stream::read::Decoder::new(&*bytes).map_err(|_| "zstd-compressed and damaged")?)
             }
             "br" if !is_text(&bytes) => return Err("brotli-compressed"),
-            "gzip" | "x-gzip" | "deflate" | "zstd" | "br" | "identity" | "" => continue,
+            "gzip" | "x-gzip" | "deflate" | "zstd" | "br" => continue,
             _ if is_text(&bytes) => continue,
             _ => return Err("compressed in a way that is not known"),
         };

@@ -61,11 +61,24 @@ pub struct Memory {
     endpoints: Recent<String, Text>,
     /// Events by room, id and content, and whether a stream that went on behind a `Last-Event-ID` showed them.
     events: Recent<u64, bool>,
+    /// Requests that the parts of an exchange which have come do not answer.
+    open: Recent<u64, Vec<Id>>,
 }
 
 impl Memory {
     pub fn speaks_mcp(&self, server: &Text) -> bool {
         self.servers.contains(server)
+    }
+
+    /// Requests of an exchange that its parts so far do not answer.
+    pub fn take_open(&mut self, exchange: u64) -> Vec<Id> {
+        self.open.remove(&exchange).unwrap_or_default()
+    }
+
+    pub fn leave_open(&mut self, exchange: u64, requests: Vec<Id>) {
+        if !requests.is_empty() {
+            self.open.insert(exchange, requests);
+        }
     }
 
     pub fn learn_server(&mut self, server: &Text) {

@@ -8,9 +8,11 @@ mod said;
 pub mod sse;
 mod talk;
 
+pub use body::is_packed;
 pub use engine::records;
 pub use listed::Listed;
 pub use said::{Content, remains};
+pub use sse::looks_like as looks_like_events;
 
 use super::error::CaptureError;
 use crate::protocol::message::{Text, Ts};
@@ -84,6 +86,8 @@ pub struct HttpExchange {
     pub shared: bool,
     /// The answer is a stream that goes on in a later exchange: what is not answered here may be answered there.
     pub goes_on: bool,
+    /// The exchange was given out in parts, all of this name; their number is not known before the last.
+    pub part_of: Option<u64>,
     /// Text of the answer was decoded as Latin-1 although it is UTF-8 (mitmproxy's archives): it is repaired where
     /// that is possible.
     pub mojibake: bool,

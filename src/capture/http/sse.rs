@@ -15,6 +15,8 @@ pub struct Event {
     pub ts: Option<Ts>,
     /// The body ends inside it.
     pub cut: bool,
+    /// It begins where bytes were missing before, and may be the rest of an event.
+    pub unsure: bool,
 }
 
 /// Reads an event stream piece by piece.
@@ -31,6 +33,8 @@ pub struct Events {
     begun: bool,
     /// Bytes are missing: nothing is read up to the end of the event that they belong to.
     lost: bool,
+    /// The next line is the first behind missing bytes.
+    behind: bool,
 }
 
 impl Events {
@@ -62,14 +66,16 @@ impl Events {
         self.line.extend_from_slice(bytes);
     }
 
-    /// Bytes of the body are missing here: the event before is cut, and the next that is whole begins behind a blank
-    /// line.
+    /// Bytes of the body are missing here: the event before is cut. An event may begin right behind, where a line does;
+    /// the next that certainly is whole begins behind a blank line.
     pub fn skip_gap(&mut self, ts: Option<Ts>, out: &mut Vec<Event>) {
         self.close(ts, out);
+        self.event = Event::default();
         // A line feed that comes first may belong to a carriage return that is missing.
         self.after_return = true;
         self.begun = true;
         self.lost = true;
+        self.behind = true;
     }
 
     /// The body ends: an event that no blank line closed is kept and marked.
@@ -94,8 +100,12 @@ impl Events {
             line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
         }
         if line.is_empty() {
-            self.lost = false;
+            (self.lost, self.behind) = (false, false);
             return self.dispatch(ts, out);
+        }
+        if std::mem::take(&mut self.behind) && begins_field(line) {
+            self.lost = false;
+            self.event.unsure = true;
         }
         if self.lost {
             return;
@@ -127,12 +137,16 @@ impl Events {
     }
 }
 
+/// Whether a line is one that an event may begin with.
+fn begins_field(line: &[u8]) -> bool {
+    let fields: [&[u8]; 4] = [b"event:", b"data:", b"id:", b"retry:"];
+    fields.iter().any(|field| line.starts_with(field))
+}
+
 /// Whether a body that nothing declares an event stream reads like the beginning of one.
 pub fn looks_like(body: &[u8]) -> bool {
     let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body).trim_ascii_start();
-    let fields: [&[u8]; 4] = [b"event:", b"data:", b"id:", b"retry:"];
-    fields.iter().any(|field| body.starts_with(field))
-        || (body.starts_with(b":") && memchr::memmem::find(body, b"\ndata:").is_some())
+    begins_field(body) || (body.starts_with(b":") && memchr::memmem::find(body, b"\ndata:").is_some())
 }
 
 #[cfg(test)]
@@ -183,24 +197,25 @@ mod tests {
     }
 
     #[test]
-    fn behind_a_gap_the_next_whole_event_is_read() {
+    fn behind_a_gap_events_are_read_and_the_first_of_them_may_be_a_rest() {
         for (before, after, wanted) in [
-            ("data: a\n\ndata: b", "c\ndata: d\n\ndata: e\n\n", vec![("a", false), ("b", true), ("e", false)]),
-            (
-                "data: a\r\n\r\ndata: b\r",
-                "\ndata: c\r\n\r\ndata: e\r\n\r\n",
-                vec![("a", false), ("b", true), ("e", false)],
-            ),
-            ("data: a\n\n", "data: b\n\ndata: e", vec![("a", false), ("e", true)]),
-            ("data: a\n\n", "", vec![("a", false)]),
+            ("data: a\n\ndata: b", "c\ndata: d\n\ndata: e\n\n", vec!["a", "b (cut)", "e"]),
+            ("data: a\r\n\r\ndata: b\r", "\ndata: c\r\n\r\ndata: e\r\n\r\n", vec!["a", "b (cut)", "c (unsure)", "e"]),
+            ("data: a\n\n", "data: b\n\ndata: e", vec!["a", "b (unsure)", "e (cut)"]),
+            ("data: a\n\nevent: x\n", "data: b\ndata: c", vec!["a", "b\nc (cut) (unsure)"]),
+            ("data: a\n\n", "\ndata: b\n\n", vec!["a", "b (unsure)"]),
+            ("data: a\n\n", "", vec!["a"]),
         ] {
             let (mut reader, mut out) = (Events::default(), Vec::new());
             reader.feed(before.as_bytes(), None, &mut out);
             reader.skip_gap(None, &mut out);
             reader.feed(after.as_bytes(), None, &mut out);
             reader.finish(None, &mut out);
-            let found: Vec<_> =
-                out.iter().map(|event| (std::str::from_utf8(&event.data).unwrap(), event.cut)).collect();
+            assert!(out.iter().all(|event| event.name.is_empty()), "the name is another event's");
+            let marks =
+                |event: &Event| [if event.cut { " (cut)" } else { "" }, if event.unsure { " (unsure)" } else { "" }];
+            let data = |event: &Event| String::from_utf8_lossy(&event.data).into_owned();
+            let found: Vec<_> = out.iter().map(|event| data(event) + &marks(event).concat()).collect();
             assert_eq!(found, wanted, "{before:?} … {after:?}");
         }
     }

@@ -97,7 +97,7 @@ fn weight<'s>(said: impl Iterator<Item = &'s Said>) -> usize {
 /// Reads an exchange; `None` where it carried nothing of this protocol.
 pub fn understand(exchange: HttpExchange, memory: &mut Memory, counts: &mut Counts) -> Option<Talk> {
     let HttpExchange { method, url, request, mut response, status, server, mojibake, .. } = exchange;
-    let HttpExchange { position, size, more, shared, goes_on, .. } = exchange;
+    let HttpExchange { position, size, more, shared, goes_on, part_of, .. } = exchange;
     let place = Place::of(&url, &request);
     let server = server.or_else(|| (!place.label.is_empty()).then(|| place.label.as_str().into()));
     let signed = is_signed(&request) || response.as_ref().is_some_and(is_signed);
@@ -153,13 +153,16 @@ pub fn understand(exchange: HttpExchange, memory: &mut Memory, counts: &mut Coun
         counts.requests_not_stored += 1;
         sent.said.extend(from_headers(&request, &heard.messages.said, position));
     }
-    let mut unanswered: Vec<Id> = Vec::new();
+    let mut unanswered = part_of.map(|exchange| memory.take_open(exchange)).unwrap_or_default();
     for said in &sent.said {
         if let What::Request(id, _) = &said.what {
             unanswered.push(id.clone());
         }
     }
     adopt(&mut heard.messages.said, &mut unanswered);
+    if let Some(exchange) = part_of.filter(|_| goes_on) {
+        memory.leave_open(exchange, std::mem::take(&mut unanswered));
+    }
     let rest = match &response {
         None => Rest::None,
         Some(_) if goes_on => Rest::None,
@@ -396,7 +399,7 @@ impl Heard {
         if event.data.is_empty() {
             return;
         }
-        if event.name == b"endpoint" {
+        if event.name == b"endpoint" && !event.unsure {
             self.endpoint = Some(String::from_utf8_lossy(&event.data).trim().to_owned());
             self.endpoint_seen = true;
             return;
@@ -413,7 +416,9 @@ impl Heard {
                 self.messages.nested.get_or_insert(text);
                 return self.messages.said.extend(said);
             }
+            Some(found) if event.unsure && found.odd > 0 => return,
             Some(found) => found.said,
+            None if event.unsure => return,
             None if event.cut => {
                 self.cut = true;
                 remains(&bytes, event.ts)

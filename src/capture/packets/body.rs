@@ -137,7 +137,7 @@ impl Chunks {
                 }
                 if *seen > TRAILER { Part::Broken } else { Part::Around(count) }
             }
-            Self::Lost if starts && begins_with_chunk(bytes) => {
+            Self::Lost if starts && whole_chunk(bytes).is_some() => {
                 *self = Self::begin();
                 self.read(bytes, false)
             }
@@ -146,12 +146,12 @@ impl Chunks {
     }
 }
 
-/// Whether a packet begins with a chunk that is all there and ends as a chunk does: its bytes prove what they are. The
-/// last chunk, of size 0, counts as well.
-fn begins_with_chunk(bytes: &[u8]) -> bool {
-    let Ok(httparse::Status::Complete((head, size))) = httparse::parse_chunk_size(bytes) else { return false };
-    let end = usize::try_from(size).ok().and_then(|size| head.checked_add(size));
-    end.and_then(|end| bytes.get(end..)).is_some_and(|behind| behind.starts_with(b"\r\n"))
+/// The content of the chunk that bytes begin with, where all of it is there and ends as a chunk does: its bytes prove
+/// what they are. That of the last chunk is empty.
+pub fn whole_chunk(bytes: &[u8]) -> Option<&[u8]> {
+    let Ok(httparse::Status::Complete((head, size))) = httparse::parse_chunk_size(bytes) else { return None };
+    let end = head.checked_add(usize::try_from(size).ok()?)?;
+    bytes.get(end..)?.starts_with(b"\r\n").then(|| bytes.get(head..end)).flatten()
 }
 
 /// Whether a transfer coding is nothing but chunks, which are joined when a body is read.

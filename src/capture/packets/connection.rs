@@ -4,9 +4,10 @@ use super::body;
 use super::counts::Counts;
 use super::head::{Looks, Side, Start};
 use super::link::Segment;
-use super::message::{Message, Parser, Spent};
+use super::message::{Message, Resumed};
+use super::parser::{Parser, Spent};
 use super::stream::{Arrival, Mark, Records, Stream, Taken};
-use crate::capture::http::{Body, HttpExchange, Item, Leg, Piece};
+use crate::capture::http::{Body, HttpExchange, Item, Leg, Piece, is_packed};
 use crate::protocol::message::Ts;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -346,34 +347,40 @@ impl Connection {
         let Some(client) = self.client else { return };
         let server = 1 - client;
         let Some(answer) = self.parser(server).messages.front() else { return };
-        let plain = answer.header("content-encoding").is_none_or(|coding| coding.trim() == "identity");
         let acknowledged = answer.acknowledged;
-        let Some(end) = last_event(&answer.pieces).filter(|_| plain) else { return };
-        // Where the request was not captured, the answer waits for its end.
-        let Asked::Oldest = self.asked(client, acknowledged, false) else { return };
-        let Some(request) = self.parser(client).pop() else { return };
+        let Some(end) = last_event(&answer.pieces).filter(|_| !is_packed(&answer.headers)) else { return };
+        let request = match self.asked(client, acknowledged, false) {
+            Asked::Wait => return,
+            Asked::Not => None,
+            Asked::Oldest => self.parser(client).pop(),
+        };
         let pieces = self.parser(server).take_pieces(end);
         let Mark { frame, ts: now, .. } = self.last;
         let Some(answer) = self.parser(server).messages.front_mut() else { return };
         let part = Message { pieces, ended: now, ..answer.without_body() };
-        (answer.records, answer.resumed) = (Records::default(), Some(frame));
-        let mut goes_on = Message { records: Records::default(), resumed: Some(frame), ..request.without_body() };
-        goes_on.started = answer.pieces.first().and_then(|piece| piece.ts).or(now);
-        goes_on.ended = goes_on.started;
-        answer.started = goes_on.started;
-        // The session is named in the answer that begins it.
-        if let (None, Some(session)) = (goes_on.header("mcp-session-id"), part.header("mcp-session-id")) {
-            let session = session.to_owned();
-            goes_on.headers.push(("mcp-session-id".to_owned(), session));
+        let begun = request.as_ref().map(|request| request.records.position).filter(|position| *position > 0);
+        let of = answer.resumed.map_or(begun.unwrap_or(answer.records.position), |resumed| resumed.of);
+        (answer.records, answer.resumed) = (Records::default(), Some(Resumed { at: frame, of }));
+        answer.started = answer.pieces.first().and_then(|piece| piece.ts).or(now);
+        let started = answer.started;
+        if let Some(request) = &request {
+            let mut goes_on =
+                Message { records: Records::default(), resumed: answer.resumed, ..request.without_body() };
+            (goes_on.started, goes_on.ended) = (started, started);
+            // The session is named in the answer that begins it.
+            if let (None, Some(session)) = (goes_on.header("mcp-session-id"), part.header("mcp-session-id")) {
+                let session = session.to_owned();
+                goes_on.headers.push(("mcp-session-id".to_owned(), session));
+            }
+            self.parser(client).put_back(goes_on);
         }
-        self.parser(client).put_back(goes_on);
-        self.give(Some(request), Some(part), Rest::GoesOn, out);
+        self.give(request, Some(part), Rest::GoesOn(of), out);
     }
 
     fn give(&mut self, request: Option<Message>, answer: Option<Message>, rest: Rest, out: &mut Output<'_>) {
         let asked = request.as_ref().map(|request| request.records).unwrap_or_default();
         let answered = answer.as_ref().map(|answer| answer.records).unwrap_or_default();
-        let resumed = request.as_ref().and_then(|request| request.resumed);
+        let resumed = request.as_ref().or(answer.as_ref()).and_then(|message| message.resumed);
         let nothing = answer.as_ref().is_none_or(|answer| answer.pieces.is_empty());
         if resumed.is_some() && nothing && answered.count() == 0 {
             return;
@@ -384,7 +391,7 @@ impl Connection {
             answered
         };
         if records.position == 0 {
-            records.position = resumed.unwrap_or(self.last.frame);
+            records.position = resumed.map_or(self.last.frame, |resumed| resumed.at);
             records.shared = true;
         }
         let mut exchange = HttpExchange {
@@ -392,7 +399,11 @@ impl Connection {
             size: records.size,
             more: records.more,
             shared: records.shared,
-            goes_on: rest == Rest::GoesOn,
+            goes_on: matches!(rest, Rest::GoesOn(_)),
+            part_of: match rest {
+                Rest::GoesOn(of) => Some(of),
+                Rest::Complete | Rest::Lost => resumed.map(|resumed| resumed.of),
+            },
             ..HttpExchange::default()
         };
         match request {
@@ -405,7 +416,9 @@ impl Connection {
                 self.place = Some((host, exchange.url.clone()));
             }
             None => {
-                out.counts.only_answers += 1;
+                out.counts.only_answers += u64::from(resumed.is_none());
+                // What came with the answer came no sooner.
+                exchange.request.started = answer.as_ref().and_then(|answer| answer.started);
                 match self.place.clone() {
                     Some((host, url)) => {
                         exchange.url = url;
@@ -421,7 +434,8 @@ impl Connection {
         }
         match answer {
             Some(answer) => {
-                if let Start::Answer(code) = answer.start {
+                // 0 where its head is missing.
+                if let Start::Answer(code @ 1..) = answer.start {
                     exchange.status = Some(code);
                 }
                 exchange.response = Some(leg(answer));
@@ -452,8 +466,8 @@ enum Rest {
     Complete,
     /// It was sent, and is missing.
     Lost,
-    /// It goes on.
-    GoesOn,
+    /// It goes on, in parts of this name.
+    GoesOn(u64),
 }
 
 /// A message as a side of an exchange.

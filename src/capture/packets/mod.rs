@@ -12,6 +12,7 @@ mod file;
 mod head;
 mod link;
 mod message;
+mod parser;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -239,7 +240,8 @@ impl Table<'_> {
         {
             if let Some(mut connection) = self.connections.remove(&key) {
                 *self.weight = self.weight.saturating_sub(connection.weight());
-                out.counts.crowded_out += u64::from(connection.is_open());
+                // Of one that is idle nothing is lost but the name of its server.
+                out.counts.crowded_out += u64::from(connection.is_open() && connection.weight() > 0);
                 connection.finish(out);
             }
         }

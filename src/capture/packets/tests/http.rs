@@ -8,6 +8,10 @@ fn gzip(text: &str) -> Vec<u8> {
     gzip.finish().unwrap()
 }
 
+fn chunk_of(bytes: &[u8]) -> Vec<u8> {
+    [format!("{:x}\r\n", bytes.len()).as_bytes(), bytes, b"\r\n"].concat()
+}
+
 #[test]
 fn a_connection_is_used_for_many_exchanges() {
     let mut wire = Wire::open(4_000);
@@ -43,7 +47,8 @@ fn bodies_end_as_they_say() {
     let chunked = [chunk(&body[..half]), chunk(&body[half..]), "0\r\nTrailer: x\r\n\r\n".to_owned()].concat();
     let head = |more: &str| format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n{more}\r\n");
     let packed = gzip(&body);
-    let answers: [(&str, Vec<u8>); 6] = [
+    let transferred = [chunk_of(&packed[..20]), chunk_of(&packed[20..]), b"0\r\n\r\n".to_vec()].concat();
+    let answers: [(&str, Vec<u8>); 7] = [
         ("length", answer(&body).into_bytes()),
         ("chunks", [head("Transfer-Encoding: chunked\r\n"), chunked].concat().into_bytes()),
         ("the end of the connection", [head(""), body.clone()].concat().into_bytes()),
@@ -51,6 +56,10 @@ fn bodies_end_as_they_say() {
             "gzip",
             [head(&format!("Content-Encoding: gzip\r\nContent-Length: {}\r\n", packed.len())).as_bytes(), &packed]
                 .concat(),
+        ),
+        (
+            "gzip as a coding of the transfer",
+            [head("Transfer-Encoding: gzip, chunked\r\n").as_bytes(), &transferred].concat(),
         ),
         (
             "two lengths that agree",
@@ -128,6 +137,18 @@ fn events_keep_their_own_times() {
         assert_eq!(time / minutes, at as i64, "{times:?}");
     }
     assert_eq!(notes(&read), Vec::<String>::new());
+}
+
+#[test]
+fn events_that_are_compressed_are_read() {
+    let mut wire = Wire::open(4_000);
+    wire.send(CLIENT, post(&ask(1)));
+    wire.send(SERVER, STREAM.replace("\r\n\r\n", "\r\nContent-Encoding: gzip\r\n\r\n"));
+    for part in gzip(&event(&result(1))).chunks(20) {
+        wire.send(SERVER, chunk_of(part));
+    }
+    wire.send(SERVER, "0\r\n\r\n");
+    assert_eq!(told(&wire.segments), exchange(1));
 }
 
 /// The stream is open for as long as there are exchanges, far more than are put into order together.
