@@ -2,7 +2,7 @@
 
 use super::time;
 use crate::protocol::message::Ts;
-use regex::bytes::Regex;
+use regex::bytes::{Regex, RegexBuilder};
 use std::sync::LazyLock;
 
 /// How far a decoration is looked for.
@@ -43,7 +43,7 @@ pub fn undress(line: &[u8]) -> Option<Dress> {
             ("^(?:> ?)+".to_owned(), false),
         ]
         .into_iter()
-        .map(|(pattern, partial)| Kind { pattern: Regex::new(&pattern).ok(), partial })
+        .map(|(pattern, partial)| Kind { pattern: RegexBuilder::new(&pattern).unicode(false).build().ok(), partial })
         .collect()
     });
     // Each of them begins with one of these; most lines of most logs do not.

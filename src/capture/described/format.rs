@@ -261,15 +261,14 @@ impl Described {
         {
             // What stands before the JSON is short; the JSON itself may be large.
             let head = text.get(..text.iter().position(|byte| *byte == b'{').unwrap_or(0)).unwrap_or_default();
-            let head = String::from_utf8_lossy(head);
             if let Some(captures) = before
-                .captures(&head)
+                .captures(head)
                 .filter(|captures| captures.get(0).is_some_and(|whole| whole.start() == 0 && whole.end() == head.len()))
             {
                 at = from + head.len();
-                for name in before.capture_names().flatten() {
+                for name in before.names() {
                     if let Some(group) = captures.name(name) {
-                        groups.push((name, group.as_str().to_owned()));
+                        groups.push((name, String::from_utf8_lossy(group.as_bytes()).into_owned()));
                     }
                 }
             }

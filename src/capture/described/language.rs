@@ -1,13 +1,13 @@
 //! What descriptions of both kinds have in common: values, words for the sender, moments, conditions, and what is said
 //! about a format.
 
+use super::pattern::Pattern;
 use super::pointer::{Step, steps};
 use super::text::{Item, Read, Table, fault};
 use crate::capture::formats::{About, Word, word};
 use crate::capture::sink::Side;
 use crate::protocol::json::{Oddities, string};
 use crate::protocol::message::Direction;
-use regex::Regex;
 use std::borrow::Cow;
 
 /// A place where a value may stand.
@@ -18,7 +18,7 @@ pub enum Source {
     /// `$name`: a named group of a regular expression that matched.
     Group(Box<str>),
     /// The part of the file's path that a regular expression's only group matches.
-    Path(Regex),
+    Path(Pattern),
 }
 
 /// A pointer of a description.
@@ -38,6 +38,13 @@ pub fn is_optional(what: &str) -> bool {
     matches!(what, "match" | "noise" | "count" | "when" | "truncated" | "redacted" | "failed" | "once")
 }
 
+/// Who wrote a description.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    BuiltIn,
+    User,
+}
+
 /// Collects the pointers of a description while it is read.
 pub struct Places<'t> {
     pub pointers: Vec<Pointer>,
@@ -45,32 +52,39 @@ pub struct Places<'t> {
     pub depth: Option<usize>,
     /// The groups that regular expressions have; a `$name` must be one of them.
     pub groups: Vec<String>,
+    /// Whether regular expressions are about characters ([`Pattern::new`]).
+    unicode: bool,
     text: &'t str,
 }
 
 impl<'t> Places<'t> {
-    pub fn new(text: &'t str, depth: Option<usize>) -> Self {
-        Self { pointers: Vec::new(), depth, groups: Vec::new(), text }
+    pub fn new(text: &'t str, depth: Option<usize>, origin: Origin) -> Self {
+        Self { pointers: Vec::new(), depth, groups: Vec::new(), unicode: origin == Origin::User, text }
     }
 
     /// Remembers the named groups of a regular expression.
-    pub fn learn(&mut self, pattern: &Regex) {
-        self.groups.extend(pattern.capture_names().flatten().map(str::to_owned));
+    pub fn learn(&mut self, pattern: &Pattern) {
+        self.groups.extend(pattern.names().map(str::to_owned));
     }
 
-    pub fn regex(&mut self, item: Item<'_>) -> Read<Regex> {
-        let pattern = item.text()?;
-        match Regex::new(pattern) {
+    pub fn pattern(&mut self, item: Item<'_>) -> Read<Pattern> {
+        match Pattern::new(item.text()?, self.unicode) {
             Ok(pattern) => {
                 self.learn(&pattern);
                 Ok(pattern)
             }
-            Err(error) => {
-                let said = error.to_string();
+            Err(said) => {
                 let said = said.lines().last().unwrap_or_default().trim_start_matches("error: ");
                 item.fault(format!("no regular expression: {said}"))
             }
         }
+    }
+
+    /// As [`Self::pattern`], at the beginning of a text.
+    pub fn beginning(&mut self, item: Item<'_>) -> Read<Pattern> {
+        let pattern = self.pattern(item)?;
+        let anchored = Pattern::new(&format!("^(?:{})", pattern.as_str()), self.unicode);
+        anchored.or_else(|error| item.fault(format!("no regular expression: {error}")))
     }
 
     /// The line on which a place of the description stands.
@@ -169,8 +183,8 @@ impl<'t> Places<'t> {
         if let Some(constant) = table.get("is") {
             value.otherwise = Some(constant.scalar()?.into());
         } else if let Some(path) = table.get("path") {
-            let pattern = self.regex(path)?;
-            if pattern.captures_len() != 2 {
+            let pattern = self.pattern(path)?;
+            if pattern.groups() != 1 {
                 return path.fault("exactly one group, in parentheses, says which part of the path is meant");
             }
             value.from.push(Source::Path(pattern));
@@ -257,11 +271,11 @@ impl<'t> Places<'t> {
                     ));
                 }
             },
-            [None, None, Some(pattern), None, None] => Test::Matches(self.regex(pattern)?),
+            [None, None, Some(pattern), None, None] => Test::Matches(self.pattern(pattern)?),
             [None, None, None, Some(there), None] => Test::There(there.flag()?),
             [None, None, None, None, Some(pattern)] => {
                 let known = self.groups.len();
-                let pattern = self.regex(pattern)?;
+                let pattern = self.pattern(pattern)?;
                 // What it does not match has no groups.
                 self.groups.truncate(known);
                 Test::Lacks(pattern)
@@ -354,9 +368,9 @@ pub enum Test {
     Is(Vec<Box<str>>),
     /// The JSON begins with one of these bytes, which tells its type.
     Begins(&'static [u8]),
-    Matches(Regex),
+    Matches(Pattern),
     /// Nothing is there, or text that does not match.
-    Lacks(Regex),
+    Lacks(Pattern),
     There(bool),
 }
 
@@ -391,7 +405,7 @@ impl Test {
     pub fn holds(&self, given: Option<&Given<'_>>) -> bool {
         match (self, given) {
             (Self::There(wanted), given) => given.is_some() == *wanted,
-            (Self::Lacks(pattern), given) => given.is_none_or(|given| !pattern.is_match(&given.text())),
+            (Self::Lacks(pattern), given) => given.is_none_or(|given| !pattern.is_match(given.text().as_bytes())),
             (_, None) => false,
             (Self::Is(words), Some(given)) => {
                 let text = given.text();
@@ -399,7 +413,7 @@ impl Test {
             }
             (Self::Begins(bytes), Some(Given::Json(json))) => json.first().is_some_and(|byte| bytes.contains(byte)),
             (Self::Begins(bytes), Some(Given::Text(_))) => *bytes == b"\"",
-            (Self::Matches(pattern), Some(given)) => pattern.is_match(&given.text()),
+            (Self::Matches(pattern), Some(given)) => pattern.is_match(given.text().as_bytes()),
         }
     }
 }

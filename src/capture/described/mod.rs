@@ -20,6 +20,7 @@ pub mod language;
 pub mod lines;
 mod moment;
 mod ordered;
+mod pattern;
 mod pointer;
 mod records;
 mod stream;
@@ -31,6 +32,7 @@ pub use text::DescriptionError;
 
 use super::formats::{About, Format};
 use super::sink::Side;
+use language::Origin;
 use std::sync::LazyLock;
 use text::{Fault, Read, Table, fault};
 use toml::de::DeTable;
@@ -131,7 +133,7 @@ pub fn envelope() -> Names {
         let document = parse(ENVELOPE)?;
         let table = Table::new(document.get_ref(), document.span());
         let about = language::about(table.get("about"), "")?;
-        Ok(records::read(&table, ENVELOPE)?.names(about))
+        Ok(records::read(&table, ENVELOPE, Origin::BuiltIn)?.names(about))
     };
     read().unwrap_or_else(|_| records::Description::default().names(About::default()))
 }
@@ -154,13 +156,14 @@ fn compile(name: &'static str, table: Table<'_>, text: &str, file: Option<&str>)
     let kind = table.required("kind")?;
     let about = language::about(table.get("about"), file.unwrap_or("described"))?;
     let looks_like = table.text("looks_like")?.map(str::to_owned);
+    let origin = if file.is_some() { Origin::User } else { Origin::BuiltIn };
     let formats = match kind.text()? {
         "records" => {
-            let description = records::read(&table, text)?;
+            let description = records::read(&table, text, origin)?;
             format::formats(name, about, looks_like, description, file)
         }
         "lines" => {
-            let description = lines::read(&table, text)?;
+            let description = lines::read(&table, text, origin)?;
             vec![lines::DescribedLines::format(name, about, looks_like, description, file) as &'static dyn Format]
         }
         other => return kind.fault(format!("`{other}` is no kind of format; the kinds are records and lines")),

@@ -1,13 +1,13 @@
 //! Descriptions of JSON records: what they say, checked and compiled.
 
 use super::Names;
-use super::language::{Condition, Places, Pointer, Sender, Source, Test, Value};
+use super::language::{Condition, Origin, Places, Pointer, Sender, Source, Test, Value};
 use super::moment::Moment;
+use super::pattern::Pattern;
 use super::pointer::{Step, Tree, steps};
 use super::text::{Item, Read, Table, fault};
 use crate::capture::formats::About;
 use jiff::tz::TimeZone;
-use regex::Regex;
 
 /// Pointers of one description: what they found is told apart by a bit each.
 pub(super) const MOST_POINTERS: usize = 64;
@@ -18,7 +18,7 @@ pub struct Description {
     /// Where records stand in a file.
     pub arrangements: Vec<Arrangement>,
     /// What may stand before the JSON on a line.
-    pub before: Option<Regex>,
+    pub before: Option<Pattern>,
     /// Steps from a record to its entries, in one way or several, equally long; none where a record is its only entry.
     pub each: Vec<Vec<Step>>,
     pub pointers: Vec<Pointer>,
@@ -126,16 +126,16 @@ pub enum ErrorAt {
 }
 
 /// Reads what stands in a description beside its name and what is said about it.
-pub fn read(table: &Table<'_>, text: &str) -> Read<Description> {
+pub fn read(table: &Table<'_>, text: &str, origin: Origin) -> Read<Description> {
     let each = table.get("each").map(ways).transpose()?.unwrap_or_default();
     let depth = each.first().map_or(0, Vec::len);
-    let mut places = Places::new(text, Some(depth));
+    let mut places = Places::new(text, Some(depth), origin);
     let zone = table.get("zone").map(super::moment::zone).transpose()?;
     let arrangements = match table.get("records") {
         Some(item) => item.list().into_iter().map(arrangement).collect::<Read<Vec<_>>>()?,
         None => vec![Arrangement::Lines],
     };
-    let before = table.get("before").map(|item| places.regex(item)).transpose()?;
+    let before = table.get("before").map(|item| places.pattern(item)).transpose()?;
     let matches = places.conditions(table.get("match"), "match")?;
     if let (Some(item), true) = (table.get("records"), matches.is_empty())
         && arrangements.len() > 1

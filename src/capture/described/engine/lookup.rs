@@ -20,7 +20,8 @@ impl<'r> Reader<'r, '_> {
                 Some(Given::Text(text.clone().into()))
             }
             Source::Path(pattern) => {
-                let part = pattern.captures(&self.sink.file.path)?.get(1)?.as_str().to_owned();
+                let part = pattern.captures(self.sink.file.path.as_bytes())?;
+                let part = String::from_utf8_lossy(part.get(1)?.as_bytes()).into_owned();
                 Some(Given::Text(part.into()))
             }
         }
@@ -60,13 +61,13 @@ impl<'r> Reader<'r, '_> {
         let Test::Matches(pattern) = &condition.test else { return condition.test.holds(given.as_ref()) };
         let Some(given) = given else { return false };
         let text = given.text();
-        if pattern.captures_len() == 1 {
-            return pattern.is_match(&text);
+        if pattern.groups() == 0 {
+            return pattern.is_match(text.as_bytes());
         }
-        let Some(captures) = pattern.captures(&text) else { return false };
-        for name in pattern.capture_names().flatten() {
+        let Some(captures) = pattern.captures(text.as_bytes()) else { return false };
+        for name in pattern.names() {
             if let Some(group) = captures.name(name) {
-                self.groups.push((name, group.as_str().to_owned()));
+                self.groups.push((name, String::from_utf8_lossy(group.as_bytes()).into_owned()));
             }
         }
         true

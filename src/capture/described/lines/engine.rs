@@ -3,6 +3,7 @@
 use super::gather::{Gathered, gather};
 use super::{JSON, LinesDescription, Rule, Written};
 use crate::capture::described::engine::{CONDITIONS, Memory, Reader};
+use crate::capture::described::pattern::Pattern;
 use crate::capture::dress::{Dress, undress};
 use crate::capture::formats::{begins_json, has_colour, without_colour};
 use crate::capture::http::sse;
@@ -433,7 +434,7 @@ impl LinesDescription {
             return true;
         }
         let skip = match &self.before {
-            Some(before) => before.find(head).map(|found| found.end()),
+            Some(before) => before.end(head),
             None => Some(0),
         };
         let Some(skip) = skip else { return false };
@@ -462,12 +463,8 @@ fn head(text: &[u8]) -> &[u8] {
 }
 
 /// Adds the named groups of a match.
-fn learn<'r>(
-    groups: &mut Vec<(&'r str, String)>,
-    pattern: &'r regex::bytes::Regex,
-    found: &regex::bytes::Captures<'_>,
-) {
-    for name in pattern.capture_names().flatten().filter(|name| *name != JSON) {
+fn learn<'r>(groups: &mut Vec<(&'r str, String)>, pattern: &'r Pattern, found: &regex::bytes::Captures<'_>) {
+    for name in pattern.names().filter(|name| *name != JSON) {
         if let Some(group) = found.name(name) {
             groups.push((name, String::from_utf8_lossy(group.as_bytes()).into_owned()));
         }

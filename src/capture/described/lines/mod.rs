@@ -17,11 +17,11 @@ mod gather;
 
 pub use format::DescribedLines;
 
-use super::language::{Places, Source, Value};
+use super::language::{Origin, Places, Source, Value};
+use super::pattern::Pattern;
 use super::records::{Description, MOST_POINTERS, MessageAt, texts, trees};
 use super::text::{Item, Read, Table, fault};
 use jiff::tz::TimeZone;
-use regex::bytes::Regex;
 
 /// The group of a pattern that marks where a message begins.
 const JSON: &str = "json";
@@ -32,13 +32,13 @@ pub struct LinesDescription {
     /// What it has in common with one of records.
     pub common: Description,
     /// What stands before the text that rules match.
-    pub before: Option<Regex>,
+    pub before: Option<Pattern>,
     /// A line with which a record begins, where records have several lines. The groups of all its lines are known to
     /// those behind them.
-    pub begins: Option<Regex>,
+    pub begins: Option<Pattern>,
     pub rules: Vec<Rule>,
     /// A line that shows this format in a file without messages.
-    pub signs: Option<Regex>,
+    pub signs: Option<Pattern>,
     /// Each message is written twice in a row behind different words, by two handlers of one log.
     pub doubled: bool,
 }
@@ -46,7 +46,7 @@ pub struct LinesDescription {
 /// What lines of one kind say.
 #[derive(Debug)]
 pub struct Rule {
-    pub pattern: Regex,
+    pub pattern: Pattern,
     /// How the message is written that begins at the group `json`; `None` where the pattern has no such group.
     pub written: Option<Written>,
     /// The messages of such a line; none where it holds none.
@@ -73,8 +73,8 @@ pub enum Written {
 }
 
 /// Reads what stands in a description beside its name and what is said about it.
-pub fn read(table: &Table<'_>, text: &str) -> Read<LinesDescription> {
-    let mut places = Places::new(text, Some(0));
+pub fn read(table: &Table<'_>, text: &str, origin: Origin) -> Read<LinesDescription> {
+    let mut places = Places::new(text, Some(0), origin);
     let zone = table.get("zone").map(super::moment::zone).transpose()?;
     let before = table.get("before").map(|item| places.beginning(item)).transpose()?;
     let begins = table.get("begins").map(|item| places.pattern(item)).transpose()?;
@@ -131,7 +131,7 @@ impl Places<'_> {
         let table = item.table()?;
         let shown = table.required("match")?;
         let pattern = self.pattern(shown)?;
-        let has = |group: &str| pattern.capture_names().flatten().any(|name| name == group);
+        let has = |group: &str| pattern.names().any(|name| name == group);
         let written = match table.get("as") {
             Some(item) if !has(JSON) => {
                 return item.fault("`match` has no group (?P<json>…) that marks where the message begins");
@@ -180,21 +180,6 @@ impl Places<'_> {
         let note = table.text("note")?.map(Into::into);
         table.finish()?;
         Ok(Rule { pattern, written, messages, whole, server, note, line, shown: shown.text()?.to_owned() })
-    }
-
-    /// As [`Self::pattern`], at the beginning of a text.
-    fn beginning(&mut self, item: Item<'_>) -> Read<Regex> {
-        let pattern = self.pattern(item)?;
-        Regex::new(&format!("^(?:{})", pattern.as_str())).or_else(|error| item.fault(error.to_string()))
-    }
-
-    /// A regular expression that lines are matched with, whatever bytes they hold.
-    fn pattern(&mut self, item: Item<'_>) -> Read<Regex> {
-        let checked = self.regex(item)?;
-        match Regex::new(checked.as_str()) {
-            Ok(pattern) => Ok(pattern),
-            Err(error) => item.fault(format!("no regular expression: {error}")),
-        }
     }
 }
 
