@@ -24,6 +24,8 @@ mod packets;
 mod properties;
 #[path = "suite/samples.rs"]
 mod samples;
+#[path = "suite/severities.rs"]
+mod severities;
 #[path = "suite/suggestion.rs"]
 mod suggestion;
 #[path = "suite/support.rs"]

@@ -7,7 +7,8 @@ use super::stats::wilson::wilson;
 use super::tables::{Client, Evidence};
 use super::wording::{Sentence, count, percent, plural};
 use crate::expect::Thresholds;
-use crate::finding::{Finding, Severity};
+use crate::finding::Finding;
+use crate::finding::rule::elicitations;
 use crate::protocol::message::{Text, Ts};
 use crate::schema::{ElicitationOutcome, ElicitationRow, Stray, Verdict};
 use ahash::AHashMap;
@@ -183,10 +184,6 @@ fn nobody(row: &Client, seen: &Seen, limits: &Thresholds) -> Option<Finding> {
         ))
         .since(seen.first_form.and_then(|row| row.ts));
     Some(Finding {
-        rule: "MT206",
-        severity: Severity::Warning,
-        subject: subject(row),
-        key: String::new(),
         sentence: sentence.done(),
         numbers: BTreeMap::from([
             ("forms", seen.forms as f64),
@@ -198,6 +195,7 @@ fn nobody(row: &Client, seen: &Seen, limits: &Thresholds) -> Option<Finding> {
         next_step: "Do not take these answers as consent; ask where a person can be reached, or not at all."
             .to_string(),
         weight: seen.forms,
+        ..Finding::of(&elicitations::MT206, subject(row))
     })
 }
 
@@ -217,16 +215,13 @@ fn not_declared(row: &Client, seen: &Seen) -> Option<Finding> {
         .say("; for example by ")
         .name(&first.operation);
     Some(Finding {
-        rule: "MT210",
-        severity: Severity::Warning,
-        subject: subject(row),
-        key: String::new(),
         sentence: sentence.done(),
         numbers: BTreeMap::from([("not_declared", n as f64), ("elicited", row.elicited as f64)]),
         evidence: seen.not_declared.iter().take(EVIDENCE).map(|row| evidence(row)).collect(),
         next_step: "Look at the client's capabilities before asking, and go on without the answer where it has none."
             .to_string(),
         weight: n,
+        ..Finding::of(&elicitations::MT210, subject(row))
     })
 }
 

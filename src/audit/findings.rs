@@ -7,9 +7,9 @@ mod keys;
 
 use super::context::Context;
 use super::tables::{Audit, Evidence};
-use crate::finding::{Finding, Severity};
+use crate::finding::Finding;
 use crate::protocol::message::{Text, Ts};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Rows of evidence that one finding carries.
 const EVIDENCE: usize = 20;
@@ -22,21 +22,6 @@ pub fn findings(context: &Context, audit: &Audit) -> Vec<Finding> {
     declarations::add(context, audit, &mut found);
     input::add(context, audit, &mut found);
     found
-}
-
-/// A finding before its sentence is written.
-pub(super) fn finding(rule: &'static str, severity: Severity, subject: Vec<Text>) -> Finding {
-    Finding {
-        rule,
-        severity,
-        subject,
-        key: String::new(),
-        sentence: Vec::new(),
-        numbers: BTreeMap::new(),
-        evidence: Vec::new(),
-        next_step: String::new(),
-        weight: 0,
-    }
 }
 
 /// Server, prompt if it has a name, and what else names the subject.

@@ -5,7 +5,8 @@ use super::intended::Judged;
 use super::intended::class::{Class, is_blank};
 use super::tables::{Handler, Shown};
 use super::wording::{Sentence, count, plural};
-use crate::finding::{Finding, Severity};
+use crate::finding::Finding;
+use crate::finding::rule::sessions;
 use crate::protocol::message::{Text, Ts};
 use crate::schema::CallOutcome;
 use ahash::AHashSet;
@@ -215,16 +216,13 @@ fn leak(context: &Context, group: &Group, kinds: &Kinds) -> Option<Finding> {
         sentence = sentence.say(format!(" and {} more words", count(order.len() as u64 - 4)));
     }
     Some(Finding {
-        rule: "MT401",
-        severity: Severity::Error,
-        subject: subject(context, group, None),
-        key: String::new(),
         sentence: sentence.clients(clients(context, calls)).since(since(context, calls)).done(),
         numbers: BTreeMap::from([("leaked", calls.len() as f64), ("rendered", rendered as f64)]),
         evidence: evidence(context, calls),
         next_step: "Refuse the call with an error that names the argument, or render the text of a named default."
             .to_string(),
         weight: calls.len() as u64,
+        ..Finding::of(&sessions::MT401, subject(context, group, None))
     })
 }
 
@@ -254,10 +252,6 @@ fn silent_default(context: &Context, group: &Group, argument: &Text, seen: &Seen
         .clients(clients(context, calls))
         .since(since(context, calls));
     Some(Finding {
-        rule: "MT402",
-        severity: Severity::Warning,
-        subject: subject(context, group, Some(argument)),
-        key: String::new(),
         sentence: sentence.done(),
         numbers: BTreeMap::from([("defaulted", calls.len() as f64), ("unintended", unintended as f64)]),
         evidence: evidence(context, calls),
@@ -265,6 +259,7 @@ fn silent_default(context: &Context, group: &Group, argument: &Text, seen: &Seen
             "Say in the rendered text or in an error that the value was not understood, and name the permitted ones."
                 .to_string(),
         weight: calls.len() as u64,
+        ..Finding::of(&sessions::MT402, subject(context, group, Some(argument)))
     })
 }
 
@@ -281,15 +276,13 @@ fn let_through(context: &Context, group: &Group, kind: &str, key: &Text, seen: &
         sentence.say(" calls without the required argument ").name(key).say(" were rendered all the same")
     };
     Some(Finding {
-        rule: "MT403",
-        severity: Severity::Warning,
-        subject: subject(context, group, Some(key)),
         key: kind.to_string(),
         sentence: sentence.clients(clients(context, calls)).since(since(context, calls)).done(),
         numbers: BTreeMap::from([("rendered", calls.len() as f64), ("seen", seen.calls.len() as f64)]),
         evidence: evidence(context, calls),
         next_step: "Answer with error -32602 that names the argument, so that the client learns of it.".to_string(),
         weight: calls.len() as u64,
+        ..Finding::of(&sessions::MT403, subject(context, group, Some(key)))
     })
 }
 

@@ -5,10 +5,10 @@
 //! is answered before it. Nothing is left out unless [`keep`] is asked for it.
 
 use super::context::Context;
-use super::findings::finding;
 use super::tables::Evidence;
 use super::wording::{Sentence, count, plural};
-use crate::finding::{Finding, Severity};
+use crate::finding::Finding;
+use crate::finding::rule::input;
 use crate::frames::Frames;
 use crate::protocol::message::Text;
 use crate::schema::Stray;
@@ -224,7 +224,7 @@ pub fn findings(context: &Context) -> Vec<Finding> {
                     count(twice)
                 ),
                 weight: twice,
-                ..finding("MT907", Severity::Warning, vec![outer, inner])
+                ..Finding::of(&input::MT907, vec![outer, inner])
             }
         })
         .collect()

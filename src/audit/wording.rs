@@ -135,6 +135,20 @@ pub fn percent(share: f64) -> String {
     }
 }
 
+/// Expected numbers below this are not told apart: nobody acts on whether it was a ten-thousandth or a billionth.
+const SMALL_EXPECTATION: f64 = 0.01;
+
+/// How many units chance alone would bring: two significant digits, and `fewer than 0.01` instead of a row of zeros.
+pub fn expectation(number: f64) -> String {
+    match number {
+        n if n < SMALL_EXPECTATION => format!("fewer than {SMALL_EXPECTATION}"),
+        n if n < 0.0995 => format!("{n:.3}"),
+        n if n < 0.995 => format!("{n:.2}"),
+        n if n < 9.95 => format!("{n:.1}"),
+        n => format!("{n:.0}"),
+    }
+}
+
 /// `2026-03-01 10:02`, UTC; `None` outside the calendar.
 pub fn minute(ts: Ts) -> Option<String> {
     Some(ts.on_calendar()?.strftime("%Y-%m-%d %H:%M").to_string())
@@ -173,6 +187,27 @@ pub mod tests {
         assert_eq!(percent(0.0076), "0.76");
         assert_eq!(percent(0.7512), "75.1");
         assert_eq!(percent(1.0), "100");
+    }
+
+    #[test]
+    fn an_expected_number_is_never_a_row_of_zeros() {
+        let pairs = [
+            (0.0, "fewer than 0.01"),
+            (9.81e-5, "fewer than 0.01"),
+            (0.0099, "fewer than 0.01"),
+            (0.01, "0.010"),
+            (0.0512, "0.051"),
+            (0.0994, "0.099"),
+            (0.0996, "0.10"),
+            (0.42, "0.42"),
+            (0.996, "1.0"),
+            (1.25, "1.2"),
+            (9.96, "10"),
+            (34.5678, "35"),
+        ];
+        for (number, text) in pairs {
+            assert_eq!(expectation(number), text);
+        }
     }
 
     #[test]

@@ -32,12 +32,10 @@ pub fn run(rule: Option<&str>) -> Result<Exit, CliError> {
 }
 
 fn page(rule: &Rule, out: &mut dyn Write) -> io::Result<()> {
-    let severity = match rule.severity {
-        crate::finding::Severity::Error => "error",
-        crate::finding::Severity::Warning => "warning",
-        crate::finding::Severity::Note => "note",
-    };
-    writeln!(out, "{} {} ({severity})", rule.id, rule.name)?;
+    writeln!(out, "{} {} ({})", rule.id, rule.name, rule.severity.as_str())?;
+    for (other, when) in rule.otherwise() {
+        writeln!(out, "  A {} {when}.", other.as_str())?;
+    }
     for line in rule.page.trim().lines() {
         writeln!(out, "  {}", line.trim_end())?;
     }

@@ -18,6 +18,17 @@ pub enum Severity {
     Note,
 }
 
+impl Severity {
+    /// `error`, `warning` or `note`: the word in every output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Note => "note",
+        }
+    }
+}
+
 /// A part of a finding's sentence: ours, or text from traffic that a renderer must make printable.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Part {
@@ -48,6 +59,21 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// A finding before its sentence is written, as heavy as its rule.
+    pub fn of(rule: &Rule, subject: Vec<crate::protocol::message::Text>) -> Self {
+        Self {
+            rule: rule.id,
+            severity: rule.severity,
+            subject,
+            key: String::new(),
+            sentence: Vec::new(),
+            numbers: BTreeMap::new(),
+            evidence: Vec::new(),
+            next_step: String::new(),
+            weight: 0,
+        }
+    }
+
     /// Hash of rule, subject and normalised value: stable between runs, so that `compare` and suppressions do not flap.
     pub fn fingerprint(&self) -> String {
         let mut hasher = blake3::Hasher::new();

@@ -84,7 +84,7 @@ impl Markdown<'_> {
 
     fn finding(&mut self, finding: &Finding) -> io::Result<()> {
         let name = RULES.iter().find(|rule| rule.id == finding.rule).map_or("", |rule| rule.name);
-        writeln!(self.out, "### {} {} ({})\n", finding.rule, name, words::severity(finding.severity))?;
+        writeln!(self.out, "### {} {} ({})\n", finding.rule, name, finding.severity.as_str())?;
         writeln!(self.out, "{}\n", self.page.sentence(&finding.sentence).markdown(SENTENCE))?;
         if !finding.next_step.is_empty() {
             writeln!(self.out, "Next step: {}\n", self.page.prose(&finding.next_step).markdown(SENTENCE))?;

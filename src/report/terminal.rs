@@ -109,7 +109,7 @@ impl Terminal<'_> {
     fn finding(&mut self, finding: &Finding) -> io::Result<()> {
         let sentence = self.page.sentence(&finding.sentence).whole().to_owned();
         let next = self.page.prose(&finding.next_step).whole().to_owned();
-        let head = format!("{INDENT}{:<7} {} ", words::severity(finding.severity), finding.rule);
+        let head = format!("{INDENT}{:<7} {} ", finding.severity.as_str(), finding.rule);
         let indent = " ".repeat(head.chars().count());
         let lines = wrap(&sentence, self.width.saturating_sub(indent.len()));
         for (index, line) in lines.iter().enumerate() {

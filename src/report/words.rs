@@ -3,15 +3,6 @@
 use super::model::Run;
 use crate::audit::tables::{LedgerFile, LedgerTotals};
 use crate::audit::wording::{count, plural};
-use crate::finding::Severity;
-
-pub fn severity(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Note => "note",
-    }
-}
 
 /// A verdict on sessions, in words that stand alone.
 pub fn verdict(verdict: &'static str) -> &'static str {

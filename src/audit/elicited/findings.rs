@@ -3,7 +3,8 @@
 use super::values::shown;
 use super::{Column, Summary, evidence_of, fields};
 use crate::audit::wording::{Sentence, count, plural};
-use crate::finding::{Finding, Severity};
+use crate::finding::Finding;
+use crate::finding::rule::elicitations;
 use crate::protocol::message::{Text, Ts};
 use crate::schema::{ElicitationRow, FieldRow, ReasonCause, Verdict};
 use std::collections::{BTreeMap, BTreeSet};
@@ -115,15 +116,12 @@ fn unusable(summary: &Summary) -> Option<Finding> {
     numbers.insert("the_integration", software as f64);
     numbers.insert("not_in_enum", by(ReasonCause::Enumeration) as f64);
     Some(Finding {
-        rule: "MT201",
-        severity: Severity::Warning,
-        subject: subject(summary, None),
-        key: String::new(),
         sentence: sentence.done(),
         numbers,
         evidence: evidence(&rows),
         next_step: next_step.to_string(),
         weight: row.accept_unusable,
+        ..Finding::of(&elicitations::MT201, subject(summary, None))
     })
 }
 
@@ -143,15 +141,12 @@ fn acted_on(summary: &Summary) -> Option<Finding> {
         .clients(clients(rows))
         .since(first(rows));
     Some(Finding {
-        rule: "MT202",
-        severity: Severity::Error,
-        subject: subject(summary, None),
-        key: String::new(),
         sentence: self::example(sentence, example).done(),
         numbers: BTreeMap::from([("acted_on", n as f64), ("unusable", summary.row.accept_unusable as f64)]),
         evidence: evidence(rows),
         next_step: "Add the missing check: no client is bound to keep the schema it was sent.".to_string(),
         weight: n,
+        ..Finding::of(&elicitations::MT202, subject(summary, None))
     })
 }
 
@@ -178,10 +173,6 @@ fn only_extremes(summary: &Summary, field: &fields::Summary) -> Option<Finding> 
         count(row.shows_at_extremes),
     ));
     Some(Finding {
-        rule: "MT203",
-        severity: Severity::Note,
-        subject: subject(summary, Some(&row.field)),
-        key: String::new(),
         sentence: sentence.done(),
         numbers: BTreeMap::from([
             ("n", row.n as f64),
@@ -191,6 +182,7 @@ fn only_extremes(summary: &Summary, field: &fields::Summary) -> Option<Finding> 
         evidence: evidence(&ends),
         next_step: "Watch minimum and maximum of this field, not its percentiles.".to_string(),
         weight: row.shows_at_extremes,
+        ..Finding::of(&elicitations::MT203, subject(summary, Some(&row.field)))
     })
 }
 
@@ -213,10 +205,6 @@ fn not_in_enum(summary: &Summary, field: &fields::Summary) -> Option<Finding> {
         sentence = sentence.say(format!("; {:.1} s between that question and its answer", latency / 1000.0));
     }
     Some(Finding {
-        rule: "MT204",
-        severity: Severity::Warning,
-        subject: subject(summary, Some(&row.field)),
-        key: String::new(),
         sentence: sentence.clients(clients(&rows)).since(first(&rows)).done(),
         numbers: BTreeMap::from([("not_in_enum", n as f64), ("accepted", row.accepted as f64)]),
         evidence: evidence(&rows),
@@ -227,6 +215,7 @@ fn not_in_enum(summary: &Summary, field: &fields::Summary) -> Option<Finding> {
                 .to_string()
         },
         weight: n,
+        ..Finding::of(&elicitations::MT204, subject(summary, Some(&row.field)))
     })
 }
 
@@ -250,10 +239,6 @@ fn strays(summary: &Summary) -> Option<Finding> {
         .clients(clients(rows))
         .since(first(rows));
     Some(Finding {
-        rule: "MT205",
-        severity: Severity::Warning,
-        subject: subject(summary, None),
-        key: String::new(),
         sentence: sentence.done(),
         numbers: BTreeMap::from([
             ("replayed", stray.replayed as f64),
@@ -263,15 +248,12 @@ fn strays(summary: &Summary) -> Option<Finding> {
         evidence: evidence(rows),
         next_step: "Make the server take each answer once, and only under the keys and states it issued.".to_string(),
         weight: n,
+        ..Finding::of(&elicitations::MT205, subject(summary, None))
     })
 }
 
 fn secrets(summary: &Summary) -> Vec<Finding> {
     let secret = |(field, rows): (&Text, &Vec<&ElicitationRow>)| Finding {
-        rule: "MT207",
-        severity: Severity::Warning,
-        subject: subject(summary, Some(field)),
-        key: String::new(),
         sentence: about(summary, Some(field))
             .say(format!("a form asks for what reads like a secret, in {}", plural(rows.len() as u64, "question")))
             .clients(clients(rows))
@@ -283,6 +265,7 @@ fn secrets(summary: &Summary) -> Vec<Finding> {
             "Ask for secrets in url mode: what stands in a form passes through the client, its logs and its model."
                 .to_string(),
         weight: rows.len() as u64,
+        ..Finding::of(&elicitations::MT207, subject(summary, Some(field)))
     };
     summary.secrets.iter().map(secret).collect()
 }
@@ -295,10 +278,6 @@ fn bounds_vary(summary: &Summary, field: &fields::Summary) -> Option<Finding> {
     let kinds = row.declared_bounds.len() as u64;
     let asked: u64 = row.declared_bounds.iter().map(|bounds| bounds.asked).sum();
     Some(Finding {
-        rule: "MT208",
-        severity: Severity::Note,
-        subject: subject(summary, Some(&row.field)),
-        key: String::new(),
         sentence: about(summary, Some(&row.field))
             .say(format!("sessions are asked with {} kinds of bounds in {}", count(kinds), plural(asked, "question")))
             .say(", so that the bounds tell what each session is entitled to")
@@ -309,6 +288,7 @@ fn bounds_vary(summary: &Summary, field: &fields::Summary) -> Option<Finding> {
             "Check the entitlement on the server; a bound in a question is shown to the client and binds nobody."
                 .to_string(),
         weight: asked,
+        ..Finding::of(&elicitations::MT208, subject(summary, Some(&row.field)))
     })
 }
 
@@ -317,10 +297,6 @@ fn refused(summary: &Summary) -> Option<Finding> {
     rows.first()?;
     let n = rows.len() as u64;
     Some(Finding {
-        rule: "MT209",
-        severity: Severity::Note,
-        subject: subject(summary, None),
-        key: String::new(),
         sentence: about(summary, None)
             .share(n, summary.row.accept_usable)
             .say(" usable answers were refused: the operation ended in an error")
@@ -332,6 +308,7 @@ fn refused(summary: &Summary) -> Option<Finding> {
         next_step: "If a policy stands behind it that a schema can state, state it; else say it in the question."
             .to_string(),
         weight: n,
+        ..Finding::of(&elicitations::MT209, subject(summary, None))
     })
 }
 
@@ -342,9 +319,6 @@ fn outside_subset(summary: &Summary) -> Option<Finding> {
     let keywords: BTreeSet<&Text> = rows.iter().flat_map(|row| &row.outside_subset).collect();
     let n = rows.len() as u64;
     Some(Finding {
-        rule: "MT211",
-        severity: Severity::Note,
-        subject: subject(summary, None),
         key: keywords.iter().map(|keyword| &***keyword).collect::<Vec<_>>().join(","),
         sentence: about(summary, None)
             .say(format!(
@@ -358,6 +332,7 @@ fn outside_subset(summary: &Summary) -> Option<Finding> {
         evidence: evidence(&rows),
         next_step: "Keep to the subset of the revision: clients may ignore or refuse the rest.".to_string(),
         weight: n,
+        ..Finding::of(&elicitations::MT211, subject(summary, None))
     })
 }
 
@@ -372,10 +347,6 @@ fn loops(summary: &Summary) -> Option<Finding> {
         .map(|(cause, (again, usable))| format!("{cause}: {} usable of {} asked again", count(*usable), count(*again)))
         .collect();
     Some(Finding {
-        rule: "MT212",
-        severity: Severity::Warning,
-        subject: subject(summary, None),
-        key: String::new(),
         sentence: about(summary, None)
             .say(format!("{} asked the same question again and again after unusable answers", plural(n, "operation")))
             .say(format!(" ({})", reprompts.join("; ")))
@@ -388,5 +359,6 @@ fn loops(summary: &Summary) -> Option<Finding> {
             "Ask again once where a person may have mistyped; where the integration did it, end with a clear error."
                 .to_string(),
         weight: n,
+        ..Finding::of(&elicitations::MT212, subject(summary, None))
     })
 }

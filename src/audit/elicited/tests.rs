@@ -348,7 +348,7 @@ fn secrets_and_keywords_are_found_in_what_was_asked() {
     let (_, findings) = run(&fixture);
     assert_eq!(rules(&findings), ["MT207", "MT211"]);
     assert_eq!(findings[0].subject, [Text::from("desk"), "set_budget".into(), "apiKey".into()]);
-    assert_eq!((findings[0].severity, findings[1].severity), (Severity::Warning, Severity::Note));
+    assert_eq!((findings[0].severity, findings[1].severity), (Severity::Error, Severity::Note));
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! MT101, MT105, MT107, MT108, MT109: what is wrong with values.
 
-use super::{Affected, finding, subject};
+use super::{Affected, subject};
 use crate::audit::context::Context;
 use crate::audit::intended::class::is_blank;
 use crate::audit::intended::{FROM_COMPLETION, FROM_DESCRIPTION, FROM_EXPECTATIONS, Judged};
 use crate::audit::tables::{Argument, Audit, Shown};
 use crate::audit::wording::{Sentence, count, plural};
+use crate::finding::rule::prompts;
 use crate::finding::{Finding, Severity};
 use crate::protocol::message::Text;
 use crate::schema::{CallOutcome, ValueType};
@@ -106,7 +107,8 @@ fn unintended(context: &Context, audit: &Audit, row: &Argument) -> Option<Findin
             count(row.unintended)
         ),
         weight: row.unintended,
-        ..finding("MT101", severity, subject(&row.server, row.prompt.as_ref(), &[&row.argument]))
+        severity,
+        ..Finding::of(&prompts::MT101, subject(&row.server, row.prompt.as_ref(), &[&row.argument]))
     })
 }
 
@@ -148,7 +150,7 @@ fn not_a_string(context: &Context, row: &Argument) -> Option<Finding> {
         next_step: "Send prompt arguments as strings: the protocol knows nothing else, and servers answer with different errors."
             .to_owned(),
         weight: row.non_string,
-        ..finding("MT105", Severity::Warning, subject(&row.server, row.prompt.as_ref(), &[&row.argument]))
+        ..Finding::of(&prompts::MT105, subject(&row.server, row.prompt.as_ref(), &[&row.argument]))
     })
 }
 
@@ -230,12 +232,12 @@ fn absent_and_empty(context: &Context, row: &Argument) -> Option<Finding> {
             "Treat an empty optional argument as absent: some hosts send \"\" for a field the person left blank."
                 .to_owned(),
         weight: row.absent.min(row.zero_length),
-        ..finding("MT107", Severity::Warning, subject(&row.server, row.prompt.as_ref(), &[&row.argument]))
+        ..Finding::of(&prompts::MT107, subject(&row.server, row.prompt.as_ref(), &[&row.argument]))
     })
 }
 
 fn list_as_prose(context: &Context, row: &Argument, found: &mut Vec<Finding>) {
-    let base = || finding("MT108", Severity::Note, subject(&row.server, row.prompt.as_ref(), &[&row.argument]));
+    let base = || Finding::of(&prompts::MT108, subject(&row.server, row.prompt.as_ref(), &[&row.argument]));
     if row.intended > 0 && !row.unused.is_empty() {
         let closed =
             |value: &Text| Shown { text: value.clone(), chars: value.chars().count() as u64, hash: 0, closed: true };
@@ -313,7 +315,7 @@ fn structure(row: &Argument) -> Option<Finding> {
         next_step: "Split the structure into arguments of their own, or check that the string parses before using it."
             .to_owned(),
         weight: total,
-        ..finding("MT109", Severity::Note, subject(&row.server, row.prompt.as_ref(), &[&row.argument]))
+        ..Finding::of(&prompts::MT109, subject(&row.server, row.prompt.as_ref(), &[&row.argument]))
     })
 }
 
@@ -338,7 +340,7 @@ fn expected_nowhere(context: &Context, audit: &Audit) -> Vec<Finding> {
                     .say(format!(" has intended values from {source}, but no call and no listing has it"))
                     .done(),
                 next_step: "Check the spelling of prompt and argument.".to_owned(),
-                ..finding("MT108", Severity::Note, vec![expected.prompt.clone(), expected.argument.clone()])
+                ..Finding::of(&prompts::MT108, vec![expected.prompt.clone(), expected.argument.clone()])
             }
         })
         .collect()

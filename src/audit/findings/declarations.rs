@@ -1,11 +1,12 @@
 //! MT303, MT304: where declarations are missing or stand side by side.
 
-use super::{Affected, finding, subject};
+use super::{Affected, subject};
 use crate::audit::context::Context;
 use crate::audit::effect::{Rule, State};
 use crate::audit::tables::Audit;
 use crate::audit::wording::{Sentence, count};
-use crate::finding::{Finding, Severity};
+use crate::finding::Finding;
+use crate::finding::rule::sessions;
 use std::collections::BTreeMap;
 
 pub fn add(context: &Context, _audit: &Audit, found: &mut Vec<Finding>) {
@@ -32,7 +33,7 @@ pub fn add(context: &Context, _audit: &Audit, found: &mut Vec<Finding>) {
             next_step: "Capture from the start of the connection, or add a log that holds a complete prompts/list of this server."
                 .to_owned(),
             weight: affected.count(),
-            ..finding("MT303", Severity::Note, vec![server.clone()])
+            ..Finding::of(&sessions::MT303, vec![server.clone()])
         });
     }
     for group in &context.groups {
@@ -66,7 +67,7 @@ pub fn add(context: &Context, _audit: &Audit, found: &mut Vec<Finding>) {
             next_step: "Expected with several server processes or a rolling deploy; otherwise look for a session that never lists again."
                 .to_owned(),
             weight: variants + superseded,
-            ..finding("MT304", Severity::Note, subject(server, group.prompt.as_ref(), &[]))
+            ..Finding::of(&sessions::MT304, subject(server, group.prompt.as_ref(), &[]))
         });
     }
 }

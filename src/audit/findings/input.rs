@@ -1,10 +1,11 @@
 //! MT901 to MT906: what the input itself lacks.
 
-use super::{EVIDENCE, finding};
+use super::EVIDENCE;
 use crate::audit::context::Context;
 use crate::audit::tables::{Audit, Evidence};
 use crate::audit::wording::{Sentence, count, plural};
-use crate::finding::{Finding, Severity};
+use crate::finding::Finding;
+use crate::finding::rule::input;
 use crate::protocol::message::Text;
 use crate::schema::{CallOutcome, ElicitationOutcome, RejectedRow, SessionQuality, Stray};
 use std::collections::BTreeMap;
@@ -45,7 +46,7 @@ fn files(audit: &Audit, found: &mut Vec<Finding>) {
                 next_step: "Look at rejected.ndjson; give the format with --format if it was mistaken, or --lenient to accept the loss."
                     .to_owned(),
                 weight: number,
-                ..finding("MT901", Severity::Warning, subject())
+                ..Finding::of(&input::MT901, subject())
             });
         }
         if row.duplicates > 0 {
@@ -61,7 +62,7 @@ fn files(audit: &Audit, found: &mut Vec<Finding>) {
                 next_step: "Nothing, if two hops of a gateway write into one log or the same log was given twice."
                     .to_owned(),
                 weight: row.duplicates,
-                ..finding("MT904", Severity::Note, subject())
+                ..Finding::of(&input::MT904, subject())
             });
         }
         if row.duplicate_keys > 0 {
@@ -77,7 +78,7 @@ fn files(audit: &Audit, found: &mut Vec<Finding>) {
                 next_step: "Find the writer of these messages: JSON readers disagree about which value such a key has."
                     .to_owned(),
                 weight: row.duplicate_keys,
-                ..finding("MT906", Severity::Note, subject())
+                ..Finding::of(&input::MT906, subject())
             });
         }
     }
@@ -124,7 +125,7 @@ fn not_captured(context: &Context, found: &mut Vec<Finding>) {
             evidence,
             next_step: "Capture with a source that keeps message bodies (a stdio tee, a proxy) if values are to be audited.".to_owned(),
             weight: calls + answers,
-            ..finding("MT902", Severity::Note, vec![server.clone()])
+            ..Finding::of(&input::MT902, vec![server.clone()])
         });
     }
 }
@@ -158,7 +159,7 @@ fn sessions(context: &Context, found: &mut Vec<Finding>) {
             next_step: "Capture each connection into a file of its own, or name the field that tells sessions apart with --session-key."
                 .to_owned(),
             weight: sessions,
-            ..finding("MT903", Severity::Warning, vec![server.clone()])
+            ..Finding::of(&input::MT903, vec![server.clone()])
         });
     }
 }
@@ -186,6 +187,6 @@ fn open_exchanges(audit: &Audit) -> Option<Finding> {
             "Add the log before or after this one, if the capture was cut; otherwise look for clients that gave up."
                 .to_owned(),
         weight: unanswered + orphans,
-        ..finding("MT905", Severity::Note, Vec::new())
+        ..Finding::of(&input::MT905, Vec::new())
     })
 }

@@ -1,12 +1,13 @@
 //! MT102, MT103, MT104, MT106: keys and prompts against the declaration in effect.
 
-use super::{Affected, finding, subject};
+use super::{Affected, subject};
 use crate::audit::context::Context;
 use crate::audit::effect::State;
 use crate::audit::intended::class::is_blank;
 use crate::audit::tables::{Audit, MissingRequired, UnknownKey};
 use crate::audit::wording::{Sentence, count, plural};
-use crate::finding::{Finding, Severity};
+use crate::finding::Finding;
+use crate::finding::rule::prompts;
 use crate::protocol::message::Text;
 use std::collections::BTreeMap;
 
@@ -90,7 +91,7 @@ fn unknown_key(context: &Context, row: &UnknownKey) -> Finding {
         evidence: affected.evidence(),
         next_step: next_step.to_owned(),
         weight: row.calls,
-        ..finding("MT102", Severity::Warning, subject(&row.server, prompt, &[&row.key]))
+        ..Finding::of(&prompts::MT102, subject(&row.server, prompt, &[&row.key]))
     }
 }
 
@@ -124,7 +125,7 @@ fn missing(context: &Context, row: &MissingRequired) -> Finding {
         evidence: affected.evidence(),
         next_step: "The host should refuse to send without it; the server should refuse to render.".to_owned(),
         weight: row.calls,
-        ..finding("MT103", Severity::Warning, subject(&row.server, prompt, &[&row.argument]))
+        ..Finding::of(&prompts::MT103, subject(&row.server, prompt, &[&row.argument]))
     }
 }
 
@@ -153,7 +154,7 @@ fn empty(context: &Context, row: &MissingRequired) -> Finding {
         evidence: affected.evidence(),
         next_step: "Treat an empty required argument as missing, in the host's form and in the handler.".to_owned(),
         weight: row.required_but_empty,
-        ..finding("MT104", Severity::Warning, subject(&row.server, prompt, &[&row.argument]))
+        ..Finding::of(&prompts::MT104, subject(&row.server, prompt, &[&row.argument]))
     }
 }
 
@@ -187,7 +188,7 @@ fn unknown_prompts(context: &Context, found: &mut Vec<Finding>) {
             next_step: "Take prompt names from the listing; if the prompt was removed, tell hosts with list_changed."
                 .to_owned(),
             weight: affected.count(),
-            ..finding("MT106", Severity::Warning, subject(server, prompt, &[]))
+            ..Finding::of(&prompts::MT106, subject(server, prompt, &[]))
         });
     }
 }

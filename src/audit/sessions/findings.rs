@@ -3,8 +3,9 @@
 use super::{Judged, causes, verdict};
 use crate::audit::context::Context;
 use crate::audit::tables::SessionVerdict;
-use crate::audit::wording::{Sentence, count, plural};
-use crate::finding::{Finding, Severity};
+use crate::audit::wording::{Sentence, count, expectation, plural};
+use crate::finding::Finding;
+use crate::finding::rule::sessions;
 use crate::protocol::message::Text;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -65,9 +66,6 @@ fn stale(context: &Context, units: &[Judged]) -> Option<Finding> {
         .say("; for example session ")
         .name(&row.session);
     Some(Finding {
-        rule: "MT301",
-        severity: Severity::Error,
-        subject: subject(&row.server, row.prompt.as_ref()),
         key: keys.iter().map(|key| &***key).collect::<Vec<_>>().join(","),
         sentence: sentence.done(),
         numbers: BTreeMap::from([
@@ -85,6 +83,7 @@ fn stale(context: &Context, units: &[Judged]) -> Option<Finding> {
                     accept the old key for a while."
                 .to_string(),
         weight: bad,
+        ..Finding::of(&sessions::MT301, subject(&row.server, row.prompt.as_ref()))
     })
 }
 
@@ -114,7 +113,7 @@ fn per_session(units: &[Judged], verdict: &SessionVerdict) -> Option<Finding> {
             ": {} of {} were bad throughout, {} expected by chance (ICC {}, p {}, after Holm {})",
             count(verdict.all_bad_seen),
             plural(verdict.units, "unit"),
-            number(verdict.all_bad_expected, 2),
+            verdict.all_bad_expected.map_or("n/a".to_string(), expectation),
             number(verdict.icc, 3),
             number(verdict.p_value, 4),
             number(verdict.p_adjusted, 4),
@@ -134,10 +133,6 @@ fn per_session(units: &[Judged], verdict: &SessionVerdict) -> Option<Finding> {
         ("attempts", Some(verdict.attempts as f64)),
     ];
     Some(Finding {
-        rule: "MT302",
-        severity: Severity::Warning,
-        subject: subject(&verdict.server, verdict.prompt.as_ref()),
-        key: String::new(),
         sentence: sentence.done(),
         numbers: numbers.into_iter().filter_map(|(name, value)| Some((name, value?))).collect(),
         evidence: runs.iter().filter_map(|unit| unit.row.first.clone()).take(EVIDENCE).collect(),
@@ -145,6 +140,7 @@ fn per_session(units: &[Judged], verdict: &SessionVerdict) -> Option<Finding> {
                     looking at their requests."
             .to_string(),
         weight: verdict.tested_bad,
+        ..Finding::of(&sessions::MT302, subject(&verdict.server, verdict.prompt.as_ref()))
     })
 }
 

@@ -1,19 +1,21 @@
 //! The rules: an id that never changes, a name, a severity and the page that `explain` prints.
 
-mod elicitations;
-mod input;
-mod prompts;
-mod questions;
-mod sessions;
+pub mod elicitations;
+pub mod input;
+mod otherwise;
+pub mod prompts;
+pub mod questions;
+pub mod sessions;
 
 use super::Severity;
+pub use otherwise::OTHERWISE;
 
 /// A rule.
 #[derive(Debug, Clone, Copy)]
 pub struct Rule {
     pub id: &'static str,
     pub name: &'static str,
-    /// What a finding of this rule usually carries; numbers can make one lighter or heavier.
+    /// What a finding of this rule carries, unless [`Rule::otherwise`] says when it is lighter or heavier.
     pub severity: Severity,
     /// What it means, why it matters, how it is computed, what to do.
     pub page: &'static str,
@@ -22,6 +24,17 @@ pub struct Rule {
 impl Rule {
     pub fn find(id: &str) -> Option<&'static Self> {
         RULES.iter().find(|rule| rule.id.eq_ignore_ascii_case(id))
+    }
+
+    /// The other severities that a finding of this rule can have, and when.
+    pub fn otherwise(&self) -> impl Iterator<Item = (Severity, &'static str)> {
+        let id = self.id;
+        OTHERWISE.iter().filter(move |(rule, ..)| *rule == id).map(|&(_, severity, when)| (severity, when))
+    }
+
+    /// Whether the page says that a finding of this rule can have this severity.
+    pub fn allows(&self, severity: Severity) -> bool {
+        self.severity == severity || self.otherwise().any(|(other, _)| other == severity)
     }
 }
 
@@ -104,6 +117,17 @@ mod tests {
             let lines = rule.page.trim().lines().count();
             assert!((6..=15).contains(&lines), "{} has {lines} lines", rule.id);
             assert!(rule.page.lines().all(|line| line.chars().count() <= 100), "{} has a long line", rule.id);
+        }
+    }
+
+    #[test]
+    fn other_severities_are_of_rules_that_exist_and_say_when() {
+        for (id, severity, when) in OTHERWISE {
+            let rule = Rule::find(id).expect("a rule");
+            assert_ne!(rule.severity, *severity, "{id} has this severity anyway");
+            assert!(!when.is_empty() && when.chars().count() <= 80, "{id}");
+            assert_eq!(rule.otherwise().filter(|(other, _)| other == severity).count(), 1, "{id}");
+            assert!(rule.allows(*severity) && rule.allows(rule.severity), "{id}");
         }
     }
 

@@ -14,9 +14,7 @@ Why it matters: prompt arguments are free text on the wire. A handler that branc
 Computed: values are compared byte by byte with the intended set (expectations file, command line,
   closed list in the description, agreeing completions, in this order). The rest is classed: not a
   string, empty, spacing, case, punctuation, unicode, oversized, multiline, qualified, misspelt,
-  novel. The share has its Wilson 95 % interval. An error where one call in a hundred or more was
-  rendered with such a value, a warning where the handler refused them, a note where only completion
-  offers a set.
+  novel. The share has its Wilson 95 % interval.
 What to do: read the classes and the ladder. Trim, lower-case and strip punctuation if that recovers
   most calls; treat empty as absent; answer the rest with an error that names the permitted values.
   A qualified value (an intended word among others) is a gap in the design, not a typing error.

@@ -54,7 +54,7 @@ What to do: capture from the beginning of a session, or add a log in which the s
 pub const MT304: Rule = Rule {
     id: "MT304",
     name: "several declarations side by side",
-    severity: Warning,
+    severity: Note,
     page: "
 Meaning: one prompt has declarations that alternate or stand side by side in the same time.
 Why it matters: replicas of different versions answer for one server, or the list depends on the

@@ -2,7 +2,7 @@
 
 use super::{Block, Line, Table, cut};
 use crate::audit::tables::{SessionUnit, SessionVerdict};
-use crate::audit::wording::{count, percent, plural};
+use crate::audit::wording::{count, expectation, percent, plural};
 use crate::report::grid::{Cell, prompt, significant};
 use crate::report::model::{RenderOptions, Report};
 use crate::report::words::{self, equation};
@@ -59,7 +59,7 @@ pub fn verdict<'r>(row: &SessionVerdict) -> Vec<Block<'r>> {
         text.push_str(&format!(
             "; units bad throughout: {} seen, {} expected by chance",
             count(row.all_bad_seen),
-            significant(expected)
+            if row.bad == 0 { "0".to_owned() } else { expectation(expected) }
         ));
     }
     if let Some(icc) = row.icc {

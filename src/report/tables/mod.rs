@@ -121,7 +121,7 @@ fn findings(audit: &Audit) -> Vec<Grid> {
         summary.push(row![
             finding.fingerprint(),
             finding.rule,
-            super::words::severity(finding.severity),
+            finding.severity.as_str(),
             &finding.subject,
             Cell::Sentence(finding.sentence.clone()),
             finding.next_step.clone(),

@@ -10,7 +10,6 @@ use crate::protocol::message::{Text, Ts};
 use crate::report::model::{RenderOptions, Report};
 use crate::report::printable::Page;
 use crate::report::time::rfc3339;
-use crate::report::words::severity;
 use crate::schema::Reason;
 use std::collections::BTreeMap;
 
@@ -416,7 +415,7 @@ impl Names<'_> {
     fn finding(&self, row: &finding::Finding) -> FindingItem {
         FindingItem {
             rule: row.rule,
-            severity: severity(row.severity).to_owned(),
+            severity: row.severity.as_str().to_owned(),
             fingerprint: row.fingerprint(),
             subject: self.list(&row.subject),
             sentence: self.0.sentence(&row.sentence).whole().to_owned(),
