@@ -7,7 +7,8 @@ use crate::audit::stats::quantiles::quantile;
 use crate::audit::tables::questions::Answering;
 use crate::audit::wording::{Sentence, count, plural};
 use crate::expect::Thresholds;
-use crate::finding::{Finding, Severity};
+use crate::finding::rule::questions;
+use crate::finding::{Finding, Rule};
 use crate::protocol::json::digest;
 use crate::protocol::message::{Text, Ts};
 use crate::schema::{ElicitationOutcome, ElicitationRow, Reason, Verdict};
@@ -131,17 +132,11 @@ fn named(row: &Answering) -> Sentence {
 }
 
 /// A finding about a client and the rows that show it.
-fn finding(rule: &'static str, severity: Severity, client: &Answering, rows: &[&ElicitationRow]) -> Finding {
+fn finding(rule: &Rule, client: &Answering, rows: &[&ElicitationRow]) -> Finding {
     Finding {
-        rule,
-        severity,
-        subject: std::iter::once(&client.client).chain(&client.version).cloned().collect(),
-        key: String::new(),
-        sentence: Vec::new(),
-        numbers: BTreeMap::new(),
         evidence: rows.iter().take(EVIDENCE).map(|row| evidence_of(row)).collect(),
-        next_step: String::new(),
         weight: rows.len() as u64,
+        ..Finding::of(rule, std::iter::once(&client.client).chain(&client.version).cloned().collect())
     }
 }
 
@@ -186,7 +181,7 @@ fn refuses_unread(row: &Answering, seen: &Seen, limits: &Thresholds) -> Option<F
             "Do not read these refusals as people saying no: give this client a way without questions, or have it \
                     stop declaring elicitation."
                 .to_owned(),
-        ..finding("MT214", Severity::Warning, row, &rows)
+        ..finding(&questions::MT214, row, &rows)
     })
 }
 
@@ -207,7 +202,7 @@ fn content_with_refusal(row: &Answering, seen: &Seen) -> Option<Finding> {
             "Look at the action before the content on the server, and drop what was typed when the person says no \
                     in the client."
                 .to_owned(),
-        ..finding("MT215", Severity::Warning, row, &rows)
+        ..finding(&questions::MT215, row, &rows)
     })
 }
 
@@ -229,7 +224,7 @@ fn accepted_empty(row: &Answering, seen: &Seen, rows: &Rows) -> Option<Finding> 
         numbers: BTreeMap::from([("empty", n as f64), ("accepted", row.accept as f64)]),
         next_step: "In the client, show the form before its OK button; on the server, treat such an answer as none."
             .to_owned(),
-        ..finding("MT216", Severity::Warning, row, &empty)
+        ..finding(&questions::MT216, row, &empty)
     })
 }
 

@@ -6,7 +6,8 @@ use crate::audit::stats::wilson::wilson;
 use crate::audit::tables::questions::{Chain, ChainStep};
 use crate::audit::wording::{count, plural};
 use crate::expect::Thresholds;
-use crate::finding::{Finding, Severity};
+use crate::finding::Finding;
+use crate::finding::rule::questions;
 use crate::protocol::message::Text;
 use crate::schema::{ElicitationOutcome, ElicitationRow, ElicitationStyle, OperationOutcome, OperationRule, Verdict};
 use ahash::AHashSet;
@@ -241,10 +242,6 @@ fn people_leave(
         sentence = sentence.say(", which asks for ").names(fields);
     }
     Some(Finding {
-        rule: "MT213",
-        severity: Severity::Warning,
-        subject: vec![column.server.clone(), column.operation.clone()],
-        key: String::new(),
         sentence: sentence
             .say(")")
             .clients(lost.iter().filter_map(|row| row.client.as_ref()))
@@ -264,6 +261,7 @@ fn people_leave(
                     the later questions defaults."
                 .to_owned(),
         weight: n,
+        ..Finding::of(&questions::MT213, vec![column.server.clone(), column.operation.clone()])
     })
 }
 
