@@ -1,6 +1,8 @@
 //! Sums that must close. One that does not is a fault of ours and stops the run: a wrong number is never printed.
 
+mod completion;
 mod questions;
+mod rates;
 
 use super::tables::{
     Argument, Audit, Elicitation, Ledger, LedgerFile, LedgerMethod, MissingRequired, PromptCalls, UnknownKey,
@@ -28,7 +30,9 @@ pub fn check(audit: &Audit) -> Result<(), Unclosed> {
     audit.unknown_keys.iter().try_for_each(unknown_key)?;
     audit.missing_required.iter().try_for_each(missing_required)?;
     audit.elicitations.iter().try_for_each(elicitation)?;
-    questions::check(&audit.questions)
+    questions::check(&audit.questions)?;
+    audit.completion.iter().try_for_each(completion::check)?;
+    audit.rates.iter().try_for_each(rates::check)
 }
 
 fn equal(

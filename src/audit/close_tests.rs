@@ -64,6 +64,8 @@ fn whole() -> Audit {
     let failed = fixture.call("s1", "reply", &[("tone", "cold"), ("colour", "red")]);
     (failed.outcome, failed.error_code) = (CallOutcome::Error, Some(-32602));
     fixture.call("s1", "reply", &[("tone", "warm")]);
+    fixture.completion("s1", "reply", "tone", &["warm", "formal"]);
+    fixture.call("s1", "reply", &[("tone", "warm")]).outcome = CallOutcome::Unanswered;
     question(&mut fixture, "s1");
     limit(&mut fixture, "s1", "5");
     fault(&mut fixture, Reason::ContentMissing, false);
@@ -133,6 +135,21 @@ const LOSSES: &[Loss] = &[
         "accepted = usable + unusable + missing required + absent optional + no content + unchecked",
         |audit| audit.elicitations[0].fields[0].usable -= 1,
     ),
+    ("completion", "asked = offered + empty + error + unanswered + not_captured", |audit| {
+        audit.completion[0].asked += 1
+    }),
+    ("completion", "offered + empty = compared + superseded + no_later_call", |audit| audit.completion[0].compared = 0),
+    (
+        "completion",
+        "later_calls = picked + edited + ignored + nothing_offered + left_out + later_not_captured",
+        |audit| {
+            audit.completion[0].picked = 0;
+        },
+    ),
+    ("rates", "n = sum of periods + without time", |audit| audit.rates[0].n += 1),
+    ("rates", "hits = sum of periods + without time", |audit| {
+        audit.rates.iter_mut().filter(|row| row.hits > 0).for_each(|row| row.hits_without_time += 1);
+    }),
 ];
 
 #[test]
@@ -149,7 +166,8 @@ fn a_row_that_is_lost_stops_the_run() {
 /// An equation that is added needs a loss that it shows.
 #[test]
 fn no_equation_is_untested() {
-    let texts = include_str!("close.rs").split('"').skip(1).step_by(2);
+    let sources = [include_str!("close.rs"), include_str!("close/completion.rs"), include_str!("close/rates.rs")];
+    let texts = sources.iter().flat_map(|source| source.split('"').skip(1).step_by(2));
     let stated: BTreeSet<&str> = texts.filter(|text| text.contains(" = ")).collect();
     assert_eq!(stated, LOSSES.iter().map(|(_, equation, _)| *equation).collect());
 }

@@ -17,6 +17,7 @@ pub mod hops;
 pub mod intended;
 pub mod keys;
 pub mod ledger;
+pub mod rates;
 pub mod sessions;
 pub mod stats;
 pub mod tables;
@@ -47,10 +48,16 @@ pub fn audit(frames: &Frames, expectations: &Expectations) -> Result<Audit, Uncl
     findings.extend(more);
     let (handlers, more) = handler::handlers(&context);
     findings.extend(more);
+    let (rates, more) = rates::rates(&context);
+    findings.extend(more);
+    let arguments = values::arguments(&context);
+    let completion = completion::completion(&context);
+    let completion_gaps = completion::gaps(&arguments, &completion);
+    findings.extend(completion::findings(&context, &completion, &completion_gaps));
     let mut audit = Audit {
         ledger: ledger::ledger(&context),
         calls: calls::calls(&context),
-        arguments: values::arguments(&context),
+        arguments,
         unknown_keys,
         missing_required,
         elicitations,
@@ -60,7 +67,10 @@ pub fn audit(frames: &Frames, expectations: &Expectations) -> Result<Audit, Uncl
         session_verdicts,
         handlers,
         contract: contract::contract(&context),
-        completion: completion::completion(&context),
+        completion,
+        completion_gaps,
+        rates,
+        appearances: rates::appearances(&context),
         rejected: frames.rejected.clone(),
         findings: Vec::new(),
         thresholds: expectations.thresholds.moved(),

@@ -11,7 +11,12 @@ use crate::schema::{Reason, SessionQuality, ValueType};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
+mod completion;
+mod rates;
+
 pub use crate::finding::evidence::{Evidence, Shown};
+pub use completion::{CompletionGap, CompletionUse};
+pub use rates::{Appearance, Change, Period, RateSeries, Side, What};
 
 /// A proportion with its Wilson 95 % interval. `None` stands where n is 0.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -487,7 +492,7 @@ pub struct AcrossChange {
     pub fisher_p: Option<f64>,
 }
 
-// ---- §7, §8, §10 ---------------------------------------------------------------------------------------------------
+// ---- §7, §8 ---------------------------------------------------------------------------------------------------
 
 /// What the handler did with one kind of argument.
 #[derive(Debug, Clone, PartialEq)]
@@ -520,22 +525,6 @@ pub struct ContractVersion {
     pub never_listed_again: u64,
 }
 
-#[derive(Debug, Clone, PartialEq)]
-pub struct CompletionUse {
-    pub server: Text,
-    pub prompt: Option<Text>,
-    pub argument: Option<Text>,
-    pub asked: u64,
-    pub offered: u64,
-    pub capped: u64,
-    pub error: u64,
-    pub picked: u64,
-    pub edited: u64,
-    pub ignored: u64,
-    pub nothing_offered: u64,
-    pub no_later_call: u64,
-}
-
 /// All tables and findings of one audit.
 #[derive(Debug, Clone, Default)]
 pub struct Audit {
@@ -552,6 +541,9 @@ pub struct Audit {
     pub handlers: Vec<Handler>,
     pub contract: Vec<ContractVersion>,
     pub completion: Vec<CompletionUse>,
+    pub completion_gaps: Vec<CompletionGap>,
+    pub rates: Vec<RateSeries>,
+    pub appearances: Vec<Appearance>,
     pub findings: Vec<crate::finding::Finding>,
     /// Thresholds that the operator moved.
     pub thresholds: Vec<crate::expect::Moved>,

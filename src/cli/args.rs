@@ -98,7 +98,7 @@ pub struct AuditArgs {
     /// Write the Markdown report alone (- is standard output)
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     pub markdown: Option<PathBuf>,
-    /// Show these sections only: ledger, values, keys, elicitations, sessions, handlers, contract, completion
+    /// Show these sections only: ledger, values, keys, elicitations, sessions, handlers, contract, provenance, completion, time
     #[arg(long, value_name = "SECTION", value_delimiter = ',')]
     pub only: Vec<String>,
     /// Calls and questions from this time on (2026-03-01 or 2026-03-01T08:00:00Z)

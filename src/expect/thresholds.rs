@@ -136,6 +136,16 @@ thresholds! {
     /// MT213: the lower end of the interval of the share that is left in the middle; who answers the first question means
     /// to go on, and when a third do not, the questions are the reason.
     chain_loss: f64 = 0.3333333333333333;
+    /// MT121: calls with something typed that nobody intended, from which on a missing completion is worth a note; fewer may
+    /// be one person's slips.
+    completion_unintended_calls: u64 = 5;
+    /// MT601: calls on each side of a change, at least; with fewer than twenty a side's rate can be anything.
+    change_side_calls: u64 = 20;
+    /// MT601: hits and misses in the whole series, at least: fewer than five of either are no rate to speak of.
+    change_least_hits: u64 = 5;
+    /// MT601: level of the permutation test after Holm's correction across all series; a named change is a lead to follow,
+    /// not a verdict, so that one false lead in twenty reports can be borne.
+    change_level: f64 = 0.05;
 }
 
 /// The known name nearest to a mistyped one, if one is near.

@@ -106,6 +106,7 @@ pub enum Section {
     Contract,
     Provenance,
     Completion,
+    Time,
 }
 
 impl Section {
@@ -119,6 +120,7 @@ impl Section {
         Self::Contract,
         Self::Provenance,
         Self::Completion,
+        Self::Time,
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -132,6 +134,7 @@ impl Section {
             Self::Contract => "contract",
             Self::Provenance => "provenance",
             Self::Completion => "completion",
+            Self::Time => "time",
         }
     }
 

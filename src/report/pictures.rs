@@ -1,6 +1,7 @@
 //! Which pictures are made of a report, what they say, and what they are called.
 
 mod chains;
+mod rates;
 
 use super::chart::argument::{Days, Values, days, values};
 use super::chart::canvas::Canvas;
@@ -77,6 +78,7 @@ pub fn pictures(report: &Report, options: &RenderOptions) -> (Vec<(String, Canva
     keep("sessions", "picture", verdicts.into_iter().map(|row| artist.sessions(report, row)).collect());
     let chains = outline::by_lost(&audit.questions.chains);
     keep("chains of questions", "picture", chains.into_iter().filter_map(|row| artist.chain(row)).collect());
+    keep("rates over time", "picture", rates::changed(&audit.rates).filter_map(|row| artist.rate(row)).collect());
     let left_out =
         (!missing.is_empty()).then(|| format!("Not drawn (their numbers stand in tables/):\n{}", missing.concat()));
     (made, left_out)

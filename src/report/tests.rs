@@ -263,7 +263,7 @@ fn the_output_folder_holds_every_format_and_nothing_of_an_earlier_run() {
     };
     assert_eq!(names("tables").len(), tables::all(&fixture::report()).len());
     let pictures = names("charts");
-    for kind in ["values-", "days-", "column-", "sessions-", "chain-"] {
+    for kind in ["values-", "days-", "column-", "sessions-", "chain-", "rate-"] {
         for extension in [".png", ".svg"] {
             let found = pictures.iter().any(|name| name.starts_with(kind) && name.ends_with(extension));
             assert!(found, "{kind}{extension} in {pictures:?}");

@@ -462,3 +462,50 @@ fn everything_declined_within_forty_milliseconds() {
         assert!(findings(rule).iter().all(|finding| finding["subject"][0] != "quick-form"), "{rule}");
     }
 }
+
+#[test]
+fn what_completion_offered_and_what_it_did_not() {
+    let product = row("completion", &json!({"server": "storefront-desk", "argument": "product"}));
+    counts(
+        product,
+        &[("asked", 37), ("offered", 37), ("picked", 43), ("edited", 0), ("ignored", 85), ("left_out", 52)],
+    );
+    let gap = row("completion_gaps", &json!({"server": "storefront-desk"}));
+    assert_eq!((&gap["argument"], &gap["state"]), (&json!("tone"), &json!("never asked")));
+    counts(gap, &[("calls", 1_842), ("unintended", 151), ("typed_unintended", 120)]);
+    assert_eq!(subjects("MT121"), ["storefront-desk/reply_to_review/tone"]);
+    assert_eq!(subjects("MT122"), [""; 0]);
+}
+
+/// Subjects of the findings of a rule, sorted.
+fn subjects(rule: &str) -> Vec<String> {
+    let mut subjects: Vec<String> = all("findings", &json!({"rule": rule}))
+        .iter()
+        .map(|finding| rows(finding, "subject").iter().filter_map(Value::as_str).collect::<Vec<_>>().join("/"))
+        .collect();
+    subjects.sort();
+    subjects
+}
+
+#[test]
+fn one_rate_changed_and_the_others_did_not() {
+    let changed: Vec<_> = all("rates", &json!({"server": "ticket-desk", "prompt": "triage_ticket"}))
+        .into_iter()
+        .filter(|rate| rate["change"]["verdict"] == "change")
+        .collect();
+    assert_eq!(changed.len(), 2);
+    for rate in changed {
+        let change = &rate["change"];
+        counts(&change["before"], &[("n", 540), ("hits", 0)]);
+        counts(&change["after"], &[("n", 660), ("hits", 240)]);
+        assert_eq!(change["first_after"]["ts"], "2026-06-16T13:44:52.73Z");
+    }
+    // Unusable answers come all eight months, and tones that nobody intended all month.
+    for (kind, n, hits) in [("unusable", 3_412, 31), ("unintended", 1_842, 151)] {
+        let rate = rows(&REPORT, "rates").iter().find(|rate| rate["kind"] == kind && count(rate, "n") == n);
+        let rate = rate.expect("a rate of this size");
+        counts(rate, &[("hits", hits)]);
+        assert_eq!(rate["change"]["verdict"], "no change", "{kind}");
+    }
+    assert_eq!(subjects("MT601"), ["ticket-desk/triage_ticket"]);
+}

@@ -184,6 +184,17 @@ impl IntendedSets {
         }
     }
 
+    /// Whether any version of an argument's own set holds a value; `None` where it has none but what completion offered.
+    pub fn ever_holds(&self, server: usize, prompt: Option<&Text>, argument: &str, value: &Text) -> Option<bool> {
+        let sets: Vec<SetId> = match self.source(server, prompt, argument)? {
+            Source::Fixed(set) => vec![*set],
+            Source::ByWording { sets, .. } => sets.values().copied().collect(),
+        };
+        let mut own = sets.iter().map(|set| &self.sets[*set]).filter(|set| set.source != FROM_COMPLETION).peekable();
+        own.peek()?;
+        Some(own.any(|set| set.values.contains(value)))
+    }
+
     /// Judges every row of `frames.args`.
     pub fn judge(&self, context: &Context) -> Vec<Judged> {
         let mut judged = vec![Judged::Open; context.frames.args.len()];

@@ -1,5 +1,6 @@
 //! Statistics: each formula in a file of its own, with its source.
 
+pub mod change_point;
 pub mod decimal;
 pub mod fisher;
 pub mod good_turing;

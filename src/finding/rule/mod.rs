@@ -1,11 +1,13 @@
 //! The rules: an id that never changes, a name, a severity and the page that `explain` prints.
 
+pub mod completion;
 pub mod elicitations;
 pub mod input;
 mod otherwise;
 pub mod prompts;
 pub mod questions;
 pub mod sessions;
+pub mod time;
 
 use super::Severity;
 pub use otherwise::OTHERWISE;
@@ -49,6 +51,8 @@ pub const RULES: &[Rule] = &[
     prompts::MT107,
     prompts::MT108,
     prompts::MT109,
+    completion::MT121,
+    completion::MT122,
     elicitations::MT201,
     elicitations::MT202,
     elicitations::MT203,
@@ -72,6 +76,7 @@ pub const RULES: &[Rule] = &[
     sessions::MT401,
     sessions::MT402,
     sessions::MT403,
+    time::MT601,
     input::MT901,
     input::MT902,
     input::MT903,

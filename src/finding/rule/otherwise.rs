@@ -7,4 +7,5 @@ use crate::finding::Severity::{self, Note, Warning};
 pub const OTHERWISE: &[(&str, Severity, &str)] = &[
     ("MT101", Warning, "where fewer than one call in a hundred was rendered with such a value"),
     ("MT101", Note, "where only completion offers a set"),
+    ("MT601", Note, "where the rate fell"),
 ];

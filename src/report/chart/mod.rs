@@ -6,5 +6,6 @@ pub mod chain;
 pub mod column;
 pub mod font;
 pub mod paint;
+pub mod rate;
 mod scale;
 pub mod sessions;

@@ -1,10 +1,12 @@
 //! What a reader is told, in which order: the same blocks for the terminal and for Markdown.
 
+mod completion;
 mod elicited;
 mod first;
 mod ledger;
 mod prompts;
 mod questions;
+mod rates;
 mod sessions;
 
 pub use elicited::by_unusable;
@@ -12,6 +14,7 @@ pub use first::first_screen;
 use ledger::ledger;
 pub use prompts::by_unintended;
 pub use questions::by_lost;
+pub use rates::by_change;
 
 use super::grid::Cell;
 use super::model::{RenderOptions, Report, Section};
@@ -141,7 +144,8 @@ pub fn section<'r>(report: &'r Report, options: &RenderOptions, section: Section
             Block::Heading("Provenance".to_owned()),
             Block::Line(Line::new("Not analysed: this version does not ask where a prompts/get came from.")),
         ],
-        Section::Completion => prompts::completion(report, options),
+        Section::Completion => completion::completion(report, options),
+        Section::Time => rates::rates(report, options),
     };
     if blocks.len() == 1 {
         blocks.push(Block::Line(Line::new("None in this traffic.")));

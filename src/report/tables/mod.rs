@@ -7,9 +7,11 @@ macro_rules! row {
     };
 }
 
+mod completion;
 mod elicited;
 mod prompts;
 mod questions;
+mod rates;
 mod sessions;
 
 use super::grid::{Cell, Grid, evidence};
@@ -31,8 +33,10 @@ pub fn all(report: &Report) -> Vec<Grid> {
         sessions::session_verdicts(audit),
         prompts::handlers(audit),
         prompts::contract(audit),
-        prompts::completion(audit),
+        completion::completion(audit),
+        completion::gaps(audit),
     ]);
+    grids.extend(rates::rate_grids(audit));
     grids.extend(findings(audit));
     grids.push(thresholds(audit));
     grids

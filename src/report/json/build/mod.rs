@@ -1,7 +1,9 @@
 //! From the tables of an audit to the members of `report.json`.
 
+mod completion;
 mod elicited;
 mod questions;
+mod rates;
 
 use super::document::*;
 use crate::audit::tables as from;
@@ -47,6 +49,9 @@ pub fn document(report: &Report, options: &RenderOptions) -> Document {
         contract: audit.contract.iter().map(|row| names.contract(row)).collect(),
         provenance: super::described::Never,
         completion: audit.completion.iter().map(|row| names.completion(row)).collect(),
+        completion_gaps: audit.completion_gaps.iter().map(|row| names.completion_gap(row)).collect(),
+        rates: audit.rates.iter().map(|row| names.rate_series(row)).collect(),
+        appearances: audit.appearances.iter().map(|row| names.appearance(row)).collect(),
         findings: audit.findings.iter().map(|row| names.finding(row)).collect(),
         thresholds: audit
             .thresholds
@@ -392,23 +397,6 @@ impl Names<'_> {
             list_changed: row.list_changed,
             listed_again: row.listed_again,
             never_listed_again: row.never_listed_again,
-        }
-    }
-
-    fn completion(&self, row: &from::CompletionUse) -> Completion {
-        Completion {
-            server: self.name(&row.server),
-            prompt: self.optional(row.prompt.as_ref()),
-            argument: self.optional(row.argument.as_ref()),
-            asked: row.asked,
-            offered: row.offered,
-            capped: row.capped,
-            error: row.error,
-            picked: row.picked,
-            edited: row.edited,
-            ignored: row.ignored,
-            nothing_offered: row.nothing_offered,
-            no_later_call: row.no_later_call,
         }
     }
 

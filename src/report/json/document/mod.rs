@@ -1,10 +1,14 @@
 //! The members of `report.json` (schema `mcptally.report/1`), in the order they are written.
 
+mod completion;
 mod elicited;
 mod questions;
+mod rates;
 
+pub use completion::*;
 pub use elicited::*;
 pub use questions::*;
+pub use rates::*;
 
 use super::described::{Never, object};
 use std::collections::BTreeMap;
@@ -33,6 +37,12 @@ object! {
         /// Null: this version does not analyse where calls came from.
         provenance: Never,
         completion: Vec<Completion>,
+        /// Arguments with a closed set for which completion never offered a value.
+        completion_gaps: Vec<CompletionGap>,
+        /// Every rate over time.
+        rates: Vec<RateSeries>,
+        /// When each unintended value, unknown key, reason and error code first came.
+        appearances: Vec<Appearance>,
         findings: Vec<FindingItem>,
         /// Thresholds of mcptally.toml that differ from their defaults.
         thresholds: Vec<MovedThreshold>,
@@ -402,23 +412,6 @@ object! {
         list_changed: u64,
         listed_again: u64,
         never_listed_again: u64,
-    }
-}
-
-object! {
-    Completion {
-        server: String,
-        prompt: Option<String>,
-        argument: Option<String>,
-        asked: u64,
-        offered: u64,
-        capped: u64,
-        error: u64,
-        picked: u64,
-        edited: u64,
-        ignored: u64,
-        nothing_offered: u64,
-        no_later_call: u64,
     }
 }
 
