@@ -39,45 +39,37 @@ use tables::Audit;
 /// # Errors
 /// A sum that does not close: an internal error that names table, row and equation.
 pub fn audit(frames: &Frames, expectations: &Expectations) -> Result<Audit, Unclosed> {
-    let context = Context::new(frames, expectations);
-    let (unknown_keys, missing_required) = keys::keys(&context);
-    let (elicitations, questions, mut findings) = elicited::elicitations(&context);
-    let (clients, more) = clients::clients(&context);
-    findings.extend(more);
-    let (sessions, session_verdicts, more) = sessions::sessions(&context);
-    findings.extend(more);
-    let (handlers, more) = handler::handlers(&context);
-    findings.extend(more);
-    let (rates, more) = rates::rates(&context);
-    findings.extend(more);
-    let arguments = values::arguments(&context);
-    let completion = completion::completion(&context);
-    let completion_gaps = completion::gaps(&arguments, &completion);
-    findings.extend(completion::findings(&context, &completion, &completion_gaps));
-    let mut audit = Audit {
-        ledger: ledger::ledger(&context),
-        calls: calls::calls(&context),
-        arguments,
-        unknown_keys,
-        missing_required,
-        elicitations,
-        questions,
-        clients,
-        sessions,
-        session_verdicts,
-        handlers,
-        contract: contract::contract(&context),
-        completion,
-        completion_gaps,
-        rates,
-        appearances: rates::appearances(&context),
-        rejected: frames.rejected.clone(),
-        findings: Vec::new(),
-        thresholds: expectations.thresholds.moved(),
-    };
+    let context = &Context::new(frames, expectations);
+    let mut audit =
+        Audit { rejected: frames.rejected.clone(), thresholds: expectations.thresholds.moved(), ..Audit::default() };
+    let mut found: [Vec<Finding>; 6] = Default::default();
+    {
+        let audit = &mut audit;
+        let [of_questions, of_clients, of_sessions, of_handlers, of_rates, of_hops] = &mut found;
+        // Each fills tables of its own, so that they run side by side; the dearest first.
+        rayon::scope(|scope| {
+            scope.spawn(|_| (audit.sessions, audit.session_verdicts, *of_sessions) = sessions::sessions(context));
+            scope.spawn(|_| audit.arguments = values::arguments(context));
+            scope.spawn(|_| {
+                (audit.elicitations, audit.questions, *of_questions) = elicited::elicitations(context);
+            });
+            scope.spawn(|_| (audit.rates, *of_rates) = rates::rates(context));
+            scope.spawn(|_| (audit.handlers, *of_handlers) = handler::handlers(context));
+            scope.spawn(|_| (audit.clients, *of_clients) = clients::clients(context));
+            scope.spawn(|_| (audit.unknown_keys, audit.missing_required) = keys::keys(context));
+            scope.spawn(|_| audit.calls = calls::calls(context));
+            scope.spawn(|_| audit.contract = contract::contract(context));
+            scope.spawn(|_| audit.completion = completion::completion(context));
+            scope.spawn(|_| audit.appearances = rates::appearances(context));
+            scope.spawn(|_| audit.ledger = ledger::ledger(context));
+            scope.spawn(|_| *of_hops = hops::findings(context));
+        });
+    }
+    audit.completion_gaps = completion::gaps(&audit.arguments, &audit.completion);
     close::check(&audit)?;
-    findings.extend(findings::findings(&context, &audit));
-    findings.extend(hops::findings(&context));
+    let mut findings = found.concat();
+    findings.extend(completion::findings(context, &audit.completion, &audit.completion_gaps));
+    findings.extend(findings::findings(context, &audit));
     audit.findings = reported(findings, expectations);
     Ok(audit)
 }

@@ -47,6 +47,7 @@ pub fn run(args: &AuditArgs, voice: Voice) -> Result<Exit, CliError> {
     let rejected = frames.rejected.len();
     let audit =
         crate::audit::audit(&frames, &expectations).map_err(|unclosed| CliError::Failed(unclosed.to_string()))?;
+    drop(frames);
     let findings_met = thresholds.iter().any(|threshold| threshold.is_met(&audit.findings));
     let complete = errors.is_empty() && rejected == 0;
     let report = Report {

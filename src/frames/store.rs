@@ -95,6 +95,28 @@ fn scan_part<R: Row>(part: &Path, predicate: Option<&Expr>, rows: &mut Vec<R>) -
     }
 }
 
+/// The frames of which a month has few rows.
+fn small(folder: &Folder, filter: &Filter) -> Result<Frames, FramesError> {
+    Ok(Frames {
+        files: scan::<FileRow>(folder, None)?,
+        methods: scan::<MethodRow>(folder, None)?,
+        sessions: scan::<SessionRow>(folder, None)?,
+        declarations: scan::<DeclarationRow>(folder, None)?,
+        catalogs: scan::<CatalogRow>(folder, None)?,
+        listings: scan::<ListingRow>(folder, None)?,
+        completions: scan::<CompletionRow>(folder, filter.predicate(true, false))?,
+        rejected: scan::<RejectedRow>(folder, None)?,
+        ..Frames::default()
+    })
+}
+
+/// Sorts rows by a number. Most are in order already, and a stable sort would take half their memory again to see it.
+fn sort<R>(rows: &mut [R], number: impl Fn(&R) -> u64) {
+    if !rows.is_sorted_by_key(&number) {
+        rows.sort_by_key(number);
+    }
+}
+
 /// Reads what the analyses need.
 ///
 /// # Errors
@@ -105,29 +127,16 @@ pub fn load(folder: &Folder, filter: &Filter) -> Result<Frames, FramesError> {
         return Err(FramesError::Unfinished { path: folder.root.display().to_string() });
     }
     // The large frames are read side by side.
-    let (calls, answers) = rayon::join(
-        || -> Result<_, FramesError> {
-            Ok((scan::<CallRow>(folder, filter.predicate(true, true))?, scan::<ArgRow>(folder, None)?))
-        },
-        || -> Result<_, FramesError> {
-            Ok((scan::<ElicitationRow>(folder, filter.predicate(false, true))?, scan::<FieldRow>(folder, None)?))
+    let ((calls, args), (elicitations, (fields, small))) = rayon::join(
+        || rayon::join(|| scan::<CallRow>(folder, filter.predicate(true, true)), || scan::<ArgRow>(folder, None)),
+        || {
+            rayon::join(
+                || scan::<ElicitationRow>(folder, filter.predicate(false, true)),
+                || rayon::join(|| scan::<FieldRow>(folder, None), || small(folder, filter)),
+            )
         },
     );
-    let ((calls, args), (elicitations, fields)) = (calls?, answers?);
-    let mut frames = Frames {
-        files: scan::<FileRow>(folder, None)?,
-        methods: scan::<MethodRow>(folder, None)?,
-        sessions: scan::<SessionRow>(folder, None)?,
-        calls,
-        args,
-        declarations: scan::<DeclarationRow>(folder, None)?,
-        catalogs: scan::<CatalogRow>(folder, None)?,
-        listings: scan::<ListingRow>(folder, None)?,
-        completions: scan::<CompletionRow>(folder, filter.predicate(true, false))?,
-        elicitations,
-        fields,
-        rejected: scan::<RejectedRow>(folder, None)?,
-    };
+    let mut frames = Frames { calls: calls?, args: args?, elicitations: elicitations?, fields: fields?, ..small? };
     if let Some(server) = &filter.server {
         let sessions: AHashSet<Text> = frames
             .sessions
@@ -148,13 +157,13 @@ pub fn load(folder: &Folder, filter: &Filter) -> Result<Frames, FramesError> {
         let elicitations: AHashSet<u64> = frames.elicitations.iter().map(|row| row.elicitation).collect();
         frames.fields.retain(|field| elicitations.contains(&field.elicitation));
     }
-    frames.calls.sort_by_key(|call| call.seq);
-    frames.args.sort_by_key(|arg| arg.call);
-    frames.listings.sort_by_key(|listing| listing.seq);
-    frames.completions.sort_by_key(|completion| completion.seq);
-    frames.elicitations.sort_by_key(|elicitation| elicitation.seq);
-    frames.fields.sort_by_key(|field| field.elicitation);
-    frames.sessions.sort_by_key(|session| session.first_seq);
+    sort(&mut frames.calls, |call| call.seq);
+    sort(&mut frames.args, |arg| arg.call);
+    sort(&mut frames.listings, |listing| listing.seq);
+    sort(&mut frames.completions, |completion| completion.seq);
+    sort(&mut frames.elicitations, |elicitation| elicitation.seq);
+    sort(&mut frames.fields, |field| field.elicitation);
+    sort(&mut frames.sessions, |session| session.first_seq);
     frames.rejected.sort_by(|a, b| (&a.file, a.position).cmp(&(&b.file, b.position)));
     Ok(frames)
 }
